@@ -1,0 +1,40 @@
+/* Flavours of bulk field arithmetic.
+ *
+ * A file listed as FLAVOURED in its room is compiled once for portable C and, on x86-64, once more
+ * with the MULX/ADX multiplication routines of field/asm_x86_64.S. Inside such a file every name
+ * with external linkage is written FLAVOUR(name) and becomes name_portable or name_adx. The room's
+ * public function chooses between them once per bulk operation:
+ *
+ *     void ntt_run(...) { FLAVOUR_CALL(ntt_run_impl, ...); }
+ *
+ * The choice is fixed at first use: ADX where the processor has BMI2 and ADX, unless the environment
+ * variable CUZK_CPU is "portable" (or "adx", which aborts where it cannot work).
+ * Files that are not FLAVOURED get portable arithmetic from the same headers. */
+#ifndef CUZK_FIELD_FLAVOUR_H
+#define CUZK_FIELD_FLAVOUR_H
+
+enum flavour { FLAVOUR_PORTABLE, FLAVOUR_ADX };
+
+/* The flavour in force for this process; constant after the first call; thread safe. */
+enum flavour flavour_in_force(void);
+const char *flavour_name(enum flavour flavour);
+
+#define FLAVOUR_PASTE2(name, suffix) name##suffix
+#define FLAVOUR_PASTE(name, suffix)  FLAVOUR_PASTE2(name, suffix)
+#ifdef CUZK_FLAVOUR_SUFFIX
+#define FLAVOUR(name) FLAVOUR_PASTE(name, CUZK_FLAVOUR_SUFFIX)
+#endif
+
+#ifdef CUZK_X86_64
+#define FLAVOUR_CALL(name, ...)                                                                              \
+    (flavour_in_force() == FLAVOUR_ADX ? name##_adx(__VA_ARGS__) : name##_portable(__VA_ARGS__))
+/* Declares both flavours of a function: FLAVOUR_DECLARE(void, fr_mul_many, (fr *out, ...)); */
+#define FLAVOUR_DECLARE(type, name, args)                                                                    \
+    type name##_portable args;                                                                               \
+    type name##_adx args
+#else
+#define FLAVOUR_CALL(name, ...)           (name##_portable(__VA_ARGS__))
+#define FLAVOUR_DECLARE(type, name, args) type name##_portable args
+#endif
+
+#endif
