@@ -19,7 +19,8 @@ MUST_USE struct status file_map_open(struct file_map *out, const char *path);
 void file_map_close(struct file_map *map);
 
 /* Reads a whole file of at most limit bytes into memory from mem_alloc (gives it; mem_free). One zero byte
- * follows the data and is not counted; `padding` more bytes follow that may be read. "-" is standard input. */
+ * follows the data and is not counted; `padding` more bytes follow that may be read. "-" is standard input.
+ */
 MUST_USE struct status file_read(uint8_t **out, size_t *size, const char *path, size_t limit, size_t padding);
 
 /* A file being written: buffered, under PATH.tmp-PID-RANDOM beside its final place. */
@@ -31,11 +32,14 @@ struct file_writer {
     uint64_t written; /* bytes handed over so far, buffered ones included */
 };
 
+/* Refuses to replace anything but a regular file. Allocates 1 MiB and the two names. */
 MUST_USE struct status file_writer_open(struct file_writer *out, const char *path);
+/* After an error only file_writer_abandon is of use. */
 MUST_USE struct status file_writer_add(struct file_writer *writer, const void *data, size_t size);
 /* Flushes, syncs, renames over the final name, syncs the folder. The writer is closed in any case; on an
  * error the temporary file is removed. */
 MUST_USE struct status file_writer_finish(struct file_writer *writer);
-void file_writer_abandon(struct file_writer *writer); /* removes the temporary file; no-op after finish */
+/* Removes the temporary file; no-op after finish or a failed open. */
+void file_writer_abandon(struct file_writer *writer);
 
 #endif

@@ -14,7 +14,7 @@ void *mem_alloc_zero(size_t count, size_t size);
 /* Grows or moves a block; the old one stays valid when NULL is returned. old_count is its present count. */
 void *mem_grow(void *block, size_t old_count, size_t new_count, size_t size);
 void mem_free(void *block); /* NULL is allowed */
-/* Overwrites before freeing: for secrets. */
+/* Overwrites bytes in a way that no compiler removes: for secrets, before mem_free. */
 void mem_wipe(void *block, size_t bytes);
 /* "out of memory: WHAT needs N bytes", code STATUS_MEMORY. */
 struct status mem_failed(const char *what, size_t count, size_t size);

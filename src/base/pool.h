@@ -32,7 +32,7 @@ typedef void pool_task(void *context, size_t task);
 /* threads = 0: the number of processors this process may use (affinity and cgroup quota). The calling
  * threads come in addition: a pool of n threads starts n - 1 workers. */
 MUST_USE struct status pool_start(struct pool **out, unsigned threads);
-void pool_end(struct pool *pool); /* no call may be running; NULL allowed */
+void pool_end(struct pool *pool);               /* no call may be running; NULL allowed */
 unsigned pool_threads(const struct pool *pool); /* 1 for NULL */
 
 /* Runs task(context, i) for 0 <= i < tasks. False if the cancel flag was seen before all tasks had begun:

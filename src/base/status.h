@@ -30,12 +30,16 @@ struct status {
 #define MUST_USE __attribute__((warn_unused_result))
 
 /* A status with the given code and printf-formatted message, empty detail and hint. */
-struct status status_error(enum status_code code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+struct status status_error(enum status_code code, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
 /* The same status with detail or hint set (printf). */
-struct status status_detail(struct status s, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
-struct status status_hint(struct status s, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+struct status status_detail(struct status s, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+struct status status_hint(struct status s, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
 /* "prefix: message", for callers that know where they are (a path, a partition, a challenge). */
-struct status status_within(struct status s, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+struct status status_within(struct status s, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
 const char *status_code_name(enum status_code code);
 
 static inline struct status status_ok(void)
