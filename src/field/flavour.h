@@ -37,4 +37,11 @@ const char *flavour_name(enum flavour flavour);
 #define FLAVOUR_DECLARE(type, name, args) type name##_portable args
 #endif
 
+/* Inside a FLAVOURED file: this file's flavour of the function. Elsewhere: the flavour in force. */
+#ifdef CUZK_FLAVOUR_SUFFIX
+#define FLAVOUR_HERE(name, ...) (FLAVOUR(name)(__VA_ARGS__))
+#else
+#define FLAVOUR_HERE(name, ...) FLAVOUR_CALL(name, __VA_ARGS__)
+#endif
+
 #endif

@@ -23,10 +23,12 @@ static const fp_int FP_MODULUS = {{UINT64_C(0xb9feffffffffaaab), UINT64_C(0x1eab
                                    UINT64_C(0x4b1ba7b6434bacd7), UINT64_C(0x1a0111ea397fe69a)}};
 
 static const fp FP_ZERO = {{0, 0, 0, 0, 0, 0}};
-static const fp FP_ONE  = {{UINT64_C(0x760900000002fffd), UINT64_C(0xebf4000bc40c0002), UINT64_C(0x5f48985753c758ba),
-                            UINT64_C(0x77ce585370525745), UINT64_C(0x5c071a97a256ec6d), UINT64_C(0x15f65ec3fa80e493)}};
-static const fp FP_R2   = {{UINT64_C(0xf4df1f341c341746), UINT64_C(0x0a76e6a609d104f1), UINT64_C(0x8de5476c4c95b6d5),
-                            UINT64_C(0x67eb88a9939d83c0), UINT64_C(0x9a793e85b519952d), UINT64_C(0x11988fe592cae3aa)}};
+static const fp FP_ONE = {{UINT64_C(0x760900000002fffd), UINT64_C(0xebf4000bc40c0002),
+                           UINT64_C(0x5f48985753c758ba), UINT64_C(0x77ce585370525745),
+                           UINT64_C(0x5c071a97a256ec6d), UINT64_C(0x15f65ec3fa80e493)}};
+static const fp FP_R2 = {{UINT64_C(0xf4df1f341c341746), UINT64_C(0x0a76e6a609d104f1),
+                          UINT64_C(0x8de5476c4c95b6d5), UINT64_C(0x67eb88a9939d83c0),
+                          UINT64_C(0x9a793e85b519952d), UINT64_C(0x11988fe592cae3aa)}};
 
 void fp_mul_adx(fp *out, const fp *a, const fp *b); /* assembly; x86-64 with BMI2 and ADX only */
 void fp_sqr_adx(fp *out, const fp *a);

@@ -10,9 +10,10 @@ typedef struct {
 } fp2;
 
 static const fp2 FP2_ZERO = {{{0, 0, 0, 0, 0, 0}}, {{0, 0, 0, 0, 0, 0}}};
-static const fp2 FP2_ONE  = {{{UINT64_C(0x760900000002fffd), UINT64_C(0xebf4000bc40c0002), UINT64_C(0x5f48985753c758ba),
-                               UINT64_C(0x77ce585370525745), UINT64_C(0x5c071a97a256ec6d), UINT64_C(0x15f65ec3fa80e493)}},
-                             {{0, 0, 0, 0, 0, 0}}};
+static const fp2 FP2_ONE = {
+    {{UINT64_C(0x760900000002fffd), UINT64_C(0xebf4000bc40c0002), UINT64_C(0x5f48985753c758ba),
+      UINT64_C(0x77ce585370525745), UINT64_C(0x5c071a97a256ec6d), UINT64_C(0x15f65ec3fa80e493)}},
+    {{0, 0, 0, 0, 0, 0}}};
 
 static inline void fp2_add(fp2 *out, const fp2 *a, const fp2 *b)
 {

@@ -21,19 +21,21 @@ typedef struct {
 #define FR_N0          UINT64_C(0xfffffffeffffffff)
 
 #define FR_MODULUS_LIMBS                                                                                     \
-    {UINT64_C(0xffffffff00000001), UINT64_C(0x53bda402fffe5bfe), UINT64_C(0x3339d80809a1d805),               \
-     UINT64_C(0x73eda753299d7d48)}
+    {                                                                                                        \
+        UINT64_C(0xffffffff00000001), UINT64_C(0x53bda402fffe5bfe), UINT64_C(0x3339d80809a1d805),            \
+            UINT64_C(0x73eda753299d7d48)                                                                     \
+    }
 static const fr_int FR_MODULUS = {FR_MODULUS_LIMBS}; /* r itself; the one fr_int that is not below r */
 
 static const fr FR_ZERO = {{0, 0, 0, 0}};
-static const fr FR_ONE  = {{UINT64_C(0x00000001fffffffe), UINT64_C(0x5884b7fa00034802), UINT64_C(0x998c4fefecbc4ff5),
-                            UINT64_C(0x1824b159acc5056f)}};
-static const fr FR_R2   = {{UINT64_C(0xc999e990f3f29c6d), UINT64_C(0x2b6cedcb87925c23), UINT64_C(0x05d314967254398f),
-                            UINT64_C(0x0748d9d99f59ff11)}}; /* 2^512 mod r */
+static const fr FR_ONE = {{UINT64_C(0x00000001fffffffe), UINT64_C(0x5884b7fa00034802),
+                           UINT64_C(0x998c4fefecbc4ff5), UINT64_C(0x1824b159acc5056f)}};
+static const fr FR_R2 = {{UINT64_C(0xc999e990f3f29c6d), UINT64_C(0x2b6cedcb87925c23),
+                          UINT64_C(0x05d314967254398f), UINT64_C(0x0748d9d99f59ff11)}}; /* 2^512 mod r */
 static const fr FR_GENERATOR = {{UINT64_C(0x0000000efffffff1), UINT64_C(0x17e363d300189c0f),
                                  UINT64_C(0xff9c57876f8457b0), UINT64_C(0x351332208fc5a8c4)}}; /* 7 */
-static const fr FR_ROOT = {{UINT64_C(0xb9b58d8c5f0e466a), UINT64_C(0x5b1b4c801819d7ec), UINT64_C(0x0af53ae352a31e64),
-                            UINT64_C(0x5bf3adda19e9b27b)}}; /* order 2^32 */
+static const fr FR_ROOT = {{UINT64_C(0xb9b58d8c5f0e466a), UINT64_C(0x5b1b4c801819d7ec),
+                            UINT64_C(0x0af53ae352a31e64), UINT64_C(0x5bf3adda19e9b27b)}}; /* order 2^32 */
 
 void fr_mul_adx(fr *out, const fr *a, const fr *b); /* assembly; x86-64 with BMI2 and ADX only */
 void fr_sqr_adx(fr *out, const fr *a);

@@ -60,14 +60,16 @@ static inline void limbs_reduce_once(uint64_t *out, const uint64_t *a, const uin
         out[i] = (a[i] & keep) | (d[i] & ~keep);
 }
 
-static inline void limbs_add_mod(uint64_t *out, const uint64_t *a, const uint64_t *b, const uint64_t *m, int n)
+static inline void limbs_add_mod(uint64_t *out, const uint64_t *a, const uint64_t *b, const uint64_t *m,
+                                 int n)
 {
     uint64_t s[8];
     limbs_add(s, a, b, n);
     limbs_reduce_once(out, s, m, n);
 }
 
-static inline void limbs_sub_mod(uint64_t *out, const uint64_t *a, const uint64_t *b, const uint64_t *m, int n)
+static inline void limbs_sub_mod(uint64_t *out, const uint64_t *a, const uint64_t *b, const uint64_t *m,
+                                 int n)
 {
     uint64_t d[8];
     uint64_t mask = 0 - limbs_sub(d, a, b, n);
@@ -100,8 +102,8 @@ static inline bool limbs_less(const uint64_t *a, const uint64_t *b, int n)
 }
 
 /* out = a*b / 2^(64n) mod m, for a, b < m; n0 = -1/m mod 2^64. out may alias a or b. */
-static inline __attribute__((always_inline)) void limbs_mont_mul(uint64_t *out, const uint64_t *a, const uint64_t *b,
-                                                                 const uint64_t *m, uint64_t n0, int n)
+static inline __attribute__((always_inline)) void
+limbs_mont_mul(uint64_t *out, const uint64_t *a, const uint64_t *b, const uint64_t *m, uint64_t n0, int n)
 {
     uint64_t t[9] = {0};
     for (int i = 0; i < n; i++) {
