@@ -12,10 +12,10 @@
 
 enum point_error {
     POINT_OK,
-    POINT_FLAGS,       /* flag bits wrong for the form, or bits beside the infinity flag */
-    POINT_COORDINATE,  /* a coordinate is not below p */
-    POINT_OFF_CURVE,   /* includes x = 0 in G1 and compressed x without a y */
-    POINT_SUBGROUP,    /* not of order r; only when asked for */
+    POINT_FLAGS,      /* flag bits wrong for the form, or bits beside the infinity flag */
+    POINT_COORDINATE, /* a coordinate is not below p */
+    POINT_OFF_CURVE,  /* includes x = 0 in G1 and compressed x without a y */
+    POINT_SUBGROUP,   /* not of order r; only when asked for */
 };
 const char *point_error_text(enum point_error error);
 

@@ -1,5 +1,6 @@
 /* The optimal ate pairing e: G1 x G2 -> Fp12 of BLS12-381, and products of pairings with one final
- * exponentiation. Values are a fixed non-zero power of the reduced pairing: products compare, nothing else. */
+ * exponentiation. Values are a fixed non-zero power of the reduced pairing: products compare, nothing else.
+ */
 #ifndef CUZK_CURVE_PAIRING_H
 #define CUZK_CURVE_PAIRING_H
 

@@ -43,10 +43,11 @@ extern const g2_affine G2_GENERATOR;
     void g##_dbl(g##_xyzz *out, const g##_xyzz *a);                                                          \
     void g##_add(g##_xyzz *out, const g##_xyzz *a, const g##_xyzz *b);                                       \
     void g##_add_affine(g##_xyzz *out, const g##_xyzz *a, const g##_affine *b);                              \
-    /* scalar * a; constant time in the scalar (fixed window, uniform steps). For r and s. */                \
+    /* scalar * a for a of order r, or infinity (an endomorphism is used); constant time in the scalar       \
+     * (fixed window, uniform steps). For r and s. */                                                        \
     void g##_mul(g##_xyzz *out, const g##_xyzz *a, const fr_int *scalar);                                    \
     void g##_mul_vartime(g##_xyzz *out, const g##_xyzz *a, const fr_int *scalar);                            \
-    /* scalar given as `limbs` 64-bit limbs, any size: for cofactors and the curve parameter. */             \
+    /* scalar given as `limbs` 64-bit limbs, any size, a of any order: for cofactors and sparse numbers. */  \
     void g##_mul_limbs_vartime(g##_xyzz *out, const g##_xyzz *a, const uint64_t *scalar, size_t limbs);      \
     /* r-order subgroup by the endomorphism test (groth16 specification 1.3). */                             \
     bool g##_in_subgroup(const g##_affine *a);                                                               \
