@@ -11,7 +11,8 @@
 #include "field/fr.h"
 #include "r1cs/variable.h"
 
-/* Distinct coefficients, numbered from 0 in order of first use; number 0 is 1, number 1 is -1. At most 65,536. */
+/* Distinct coefficients, numbered from 0 in order of first use; number 0 is 1, number 1 is -1. At most
+ * 65,536. */
 struct dictionary {
     fr *values;
     uint32_t count, capacity;
@@ -23,7 +24,8 @@ void dictionary_end(struct dictionary *d);
 MUST_USE struct status dictionary_number(struct dictionary *d, uint16_t *out, const fr *value);
 
 /* A linear combination under construction: terms in any order, repeats allowed. Grows as needed; reuse it
- * with lc_clear. An allocation failure is remembered in the lc and reported by cs_enforce. */
+ * with lc_clear. An allocation failure is remembered in the lc and reported by cs_enforce. The block of terms
+ * holds 2 * capacity of them: the second half is room for sorting. */
 struct lc_term {
     variable v;
     fr coefficient;
@@ -37,10 +39,10 @@ void lc_init(struct lc *l);
 void lc_end(struct lc *l);
 void lc_clear(struct lc *l);
 void lc_add(struct lc *l, variable v, const fr *coefficient);
-void lc_add_one(struct lc *l, variable v);                 /* coefficient 1 */
-void lc_sub_one(struct lc *l, variable v);                 /* coefficient -1 */
+void lc_add_one(struct lc *l, variable v);                             /* coefficient 1 */
+void lc_sub_one(struct lc *l, variable v);                             /* coefficient -1 */
 void lc_add_lc(struct lc *l, const struct lc *other, const fr *scale); /* scale NULL: 1 */
-void lc_simplify(struct lc *l); /* sorts, merges, drops zeros */
+void lc_simplify(struct lc *l);                                        /* sorts, merges, drops zeros */
 
 /* Stored rows: matrix k in {A, B, C} of row i has terms [first[3i+k], first[3i+k+1]). */
 struct row_store {
@@ -65,7 +67,8 @@ struct cs {
 };
 
 /* Input 0 = ONE is there from the start. dictionary is borrowed. */
-MUST_USE struct status cs_init(struct cs *cs, struct dictionary *dictionary, bool with_rows, bool with_values);
+MUST_USE struct status cs_init(struct cs *cs, struct dictionary *dictionary, bool with_rows,
+                               bool with_values);
 void cs_end(struct cs *cs);
 
 /* value may be NULL when there is no value sink. Errors (memory, dictionary full, a row not satisfied is NOT
@@ -79,6 +82,12 @@ fr cs_lc_value(const struct cs *cs, const struct lc *l);
 
 /* First row whose <A><B> = <C> does not hold, or UINT32_MAX. Needs both sinks. */
 uint32_t cs_first_unsatisfied(const struct cs *cs);
+
+/* Non-zero columns (gadgets specification 1.5), counted over the stored rows. */
+struct cs_density {
+    uint32_t a_aux, b_input, b_aux;
+};
+MUST_USE struct status cs_count_density(struct cs_density *out, const struct cs *cs);
 
 /* Digests of gadgets specification section 11. header: with the 12-byte header of counts. The dummy input
  * rows are not included. rows_end: only rows before it (UINT32_MAX: all). */
