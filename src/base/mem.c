@@ -29,6 +29,9 @@
 #define MAPPINGS 1
 #endif
 
+/* The address sanitizer aborts on requests that its allocator can never serve. */
+#define SMALL_AT_MOST ((size_t)1 << 39)
+
 /* Lies directly in front of the payload. */
 struct header {
     uint64_t magic;
@@ -98,8 +101,9 @@ static void *allocate_mapping(size_t bytes)
         if (slack > skip)
             munmap(start + skip + length, slack - skip);
         start += skip;
-        /* Advice only; kernels without huge pages refuse it. */
-        (void)madvise(start + PAGE, length - PAGE, MADV_HUGEPAGE);
+        /* Advice only; kernels without huge pages refuse it. For the whole mapping, header included, since
+         * mremap() moves only what has the same advice throughout. */
+        (void)madvise(start, length, MADV_HUGEPAGE);
     }
     return fill_header(start + PAGE, start, bytes, length);
 }
@@ -108,6 +112,8 @@ static void *allocate(size_t bytes, bool zero)
 {
     if (MAPPINGS && bytes >= MAP_AT_LEAST)
         return allocate_mapping(bytes);
+    if (bytes > SMALL_AT_MOST)
+        return NULL;
     char *start = aligned_alloc(ALIGNMENT, sizeof(struct header) + round_up(bytes, ALIGNMENT));
     if (!start)
         return NULL;
