@@ -32,7 +32,7 @@ void g2_to_compressed(uint8_t bytes[96], const g2_affine *a);
 
 /* Bulk decoding of n consecutive uncompressed points, without subgroup check: the parameter loader.
  * Returns n if all are well, else the index of the first bad point, with *error set. Infinity is bad
- * here (POINT_FLAGS). Single-threaded; callers split. About 5 (G1) or 14 (G2) Fp multiplications a point. */
+ * here (POINT_FLAGS). Single-threaded; callers split. 5 (G1) or 11 (G2) Fp multiplications a point. */
 size_t g1_from_uncompressed_many(g1_affine *out, const uint8_t *bytes, size_t n, enum point_error *error);
 size_t g2_from_uncompressed_many(g2_affine *out, const uint8_t *bytes, size_t n, enum point_error *error);
 void g1_to_uncompressed_many(uint8_t *bytes, const g1_affine *a, size_t n);

@@ -218,8 +218,8 @@ void FLAVOUR(G_(mul_impl))(G_(xyzz) * out, const G_(xyzz) * a, const fr_int *sca
     for (int part = 1; part < SPLIT_PARTS; part++)
         for (int i = 0; i < 16; i++)
             G_(mul_eigenvalue)
-            (&table[part][i].x, &table[part][i].y, &table[part][i].z, &table[part - 1][i].x,
-             &table[part - 1][i].y, &table[part - 1][i].z);
+    (&table[part][i].x, &table[part][i].y, &table[part][i].z, &table[part - 1][i].x, &table[part - 1][i].y,
+     &table[part - 1][i].z);
     G_(split)(parts, scalar);
     for (unsigned bit = 64 * SPLIT_LIMBS; bit > 0;) {
         bit -= 4;
@@ -254,8 +254,8 @@ void FLAVOUR(G_(mul_vartime_impl))(G_(xyzz) * out, const G_(xyzz) * a, const fr_
     for (int part = 1; part < SPLIT_PARTS; part++)
         for (int i = 0; i < 8; i++)
             G_(mul_eigenvalue)
-            (&table[part][i].x, &table[part][i].y, &table[part][i].z, &table[part - 1][i].x,
-             &table[part - 1][i].y, &table[part - 1][i].z);
+    (&table[part][i].x, &table[part][i].y, &table[part][i].z, &table[part - 1][i].x, &table[part - 1][i].y,
+     &table[part - 1][i].z);
     G_(split)(parts, scalar);
     int top = -1;
     for (int part = 0; part < SPLIT_PARTS; part++) {

@@ -8,15 +8,6 @@
 
 #define CURVE_PARAMETER UINT64_C(0xd201000000010000) /* |z|; z is negative */
 
-static const fp FOUR = {{UINT64_C(0xaa270000000cfff3), UINT64_C(0x53cc0032fc34000a),
-                         UINT64_C(0x478fe97a6b0a807f), UINT64_C(0xb1d37ebee6ba24d7),
-                         UINT64_C(0x8ec9733bbf78ab2f), UINT64_C(0x09d645513d83de7e)}};
-static const fp2 FOUR_FOUR = {
-    {{UINT64_C(0xaa270000000cfff3), UINT64_C(0x53cc0032fc34000a), UINT64_C(0x478fe97a6b0a807f),
-      UINT64_C(0xb1d37ebee6ba24d7), UINT64_C(0x8ec9733bbf78ab2f), UINT64_C(0x09d645513d83de7e)}},
-    {{UINT64_C(0xaa270000000cfff3), UINT64_C(0x53cc0032fc34000a), UINT64_C(0x478fe97a6b0a807f),
-      UINT64_C(0xb1d37ebee6ba24d7), UINT64_C(0x8ec9733bbf78ab2f), UINT64_C(0x09d645513d83de7e)}}};
-
 /* The cube root of unity with (BETA x, y) = [z^2 - 1](x, y) on G1. */
 static const fp BETA = {{UINT64_C(0xcd03c9e48671f071), UINT64_C(0x5dab22461fcda5d2),
                          UINT64_C(0x587042afd3851b95), UINT64_C(0x8eb60ebe01bacb9e),
@@ -170,7 +161,7 @@ static inline void g2_mul_eigenvalue(fp2 *x, fp2 *y, fp2 *z, const fp2 *ax, cons
 
 #define GROUP       g1
 #define FIELD       fp
-#define CURVE_B     FOUR
+#define CURVE_B     G1_B
 #define CURVE_ONE   FP_ONE
 #define SPLIT_PARTS 2
 #define SPLIT_LIMBS 2
@@ -186,7 +177,7 @@ static inline void g2_mul_eigenvalue(fp2 *x, fp2 *y, fp2 *z, const fp2 *ax, cons
 
 #define GROUP       g2
 #define FIELD       fp2
-#define CURVE_B     FOUR_FOUR
+#define CURVE_B     G2_B
 #define CURVE_ONE   FP2_ONE
 #define SPLIT_PARTS 4
 #define SPLIT_LIMBS 1
