@@ -17,13 +17,17 @@
 
     .section .rodata
     .balign 64
-.Lfp_p:
+    .globl field_asm_p
+    .hidden field_asm_p
+field_asm_p:
     .quad 0xb9feffffffffaaab, 0x1eabfffeb153ffff, 0x6730d2a0f6b0f624
     .quad 0x64774b84f38512bf, 0x4b1ba7b6434bacd7, 0x1a0111ea397fe69a
 .Lfp_n0:
     .quad 0x89f3fffcfffcfffd
     .quad 0
-.Lfr_r:
+    .globl field_asm_r
+    .hidden field_asm_r
+field_asm_r:
     .quad 0xffffffff00000001, 0x53bda402fffe5bfe, 0x3339d80809a1d805, 0x73eda753299d7d48
 .Lfr_n0:
     .quad 0xfffffffeffffffff
@@ -105,23 +109,23 @@
     mov %\t0, %rdx
     imul .Lfp_n0(%rip), %rdx
     xor %eax, %eax
-    mulx .Lfp_p(%rip), %rax, %\temp
+    mulx field_asm_p(%rip), %rax, %\temp
     adcx %\t0, %rax
     mov %\temp, %\t0
     adcx %\t1, %\t0
-    mulx .Lfp_p+8(%rip), %rax, %\t1
+    mulx field_asm_p+8(%rip), %rax, %\t1
     adox %rax, %\t0
     adcx %\t2, %\t1
-    mulx .Lfp_p+16(%rip), %rax, %\t2
+    mulx field_asm_p+16(%rip), %rax, %\t2
     adox %rax, %\t1
     adcx %\t3, %\t2
-    mulx .Lfp_p+24(%rip), %rax, %\t3
+    mulx field_asm_p+24(%rip), %rax, %\t3
     adox %rax, %\t2
     adcx %\t4, %\t3
-    mulx .Lfp_p+32(%rip), %rax, %\t4
+    mulx field_asm_p+32(%rip), %rax, %\t4
     adox %rax, %\t3
     adcx %\t5, %\t4
-    mulx .Lfp_p+40(%rip), %rax, %\t5
+    mulx field_asm_p+40(%rip), %rax, %\t5
     adox %rax, %\t4
     mov $0, %eax
     adcx %rax, %\t5
@@ -140,12 +144,12 @@
     mov %\t3, %rsi
     mov %\t4, %rbp
     mov %\t5, %r13
-    sub .Lfp_p(%rip), %rax
-    sbb .Lfp_p+8(%rip), %rdx
-    sbb .Lfp_p+16(%rip), %rcx
-    sbb .Lfp_p+24(%rip), %rsi
-    sbb .Lfp_p+32(%rip), %rbp
-    sbb .Lfp_p+40(%rip), %r13
+    sub field_asm_p(%rip), %rax
+    sbb field_asm_p+8(%rip), %rdx
+    sbb field_asm_p+16(%rip), %rcx
+    sbb field_asm_p+24(%rip), %rsi
+    sbb field_asm_p+32(%rip), %rbp
+    sbb field_asm_p+40(%rip), %r13
     cmovc %\t0, %rax
     cmovc %\t1, %rdx
     cmovc %\t2, %rcx
@@ -334,17 +338,17 @@ END fp_sqr_adx
     mov %r8, %rdx
     imul .Lfr_n0(%rip), %rdx
     xor %eax, %eax
-    mulx .Lfr_r(%rip), %rax, %\temp
+    mulx field_asm_r(%rip), %rax, %\temp
     adcx %r8, %rax
     mov %\temp, %r8
     adcx %r9, %r8
-    mulx .Lfr_r+8(%rip), %rax, %r9
+    mulx field_asm_r+8(%rip), %rax, %r9
     adox %rax, %r8
     adcx %r10, %r9
-    mulx .Lfr_r+16(%rip), %rax, %r10
+    mulx field_asm_r+16(%rip), %rax, %r10
     adox %rax, %r9
     adcx %r11, %r10
-    mulx .Lfr_r+24(%rip), %rax, %r11
+    mulx field_asm_r+24(%rip), %rax, %r11
     adox %rax, %r10
     mov $0, %eax
     adcx %rax, %r11
@@ -361,10 +365,10 @@ END fp_sqr_adx
     mov %r9, %rdx
     mov %r10, %rcx
     mov %r11, %rsi
-    sub .Lfr_r(%rip), %rax
-    sbb .Lfr_r+8(%rip), %rdx
-    sbb .Lfr_r+16(%rip), %rcx
-    sbb .Lfr_r+24(%rip), %rsi
+    sub field_asm_r(%rip), %rax
+    sbb field_asm_r+8(%rip), %rdx
+    sbb field_asm_r+16(%rip), %rcx
+    sbb field_asm_r+24(%rip), %rsi
     cmovc %r8, %rax
     cmovc %r9, %rdx
     cmovc %r10, %rcx

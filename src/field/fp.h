@@ -6,6 +6,9 @@
 #define CUZK_FIELD_FP_H
 
 #include "field/limbs.h"
+#ifdef CUZK_FLAVOUR_adx
+#include "field/limbs_x86_64.h"
+#endif
 
 typedef struct {
     uint64_t l[6];
@@ -58,17 +61,25 @@ static inline void fp_sqr(fp *out, const fp *a)
 
 static inline void fp_add(fp *out, const fp *a, const fp *b)
 {
+#ifdef CUZK_FLAVOUR_adx
+    fp_add_x86_64(out->l, a->l, b->l);
+#else
     limbs_add_mod(out->l, a->l, b->l, FP_MODULUS.l, 6);
+#endif
 }
 
 static inline void fp_sub(fp *out, const fp *a, const fp *b)
 {
+#ifdef CUZK_FLAVOUR_adx
+    fp_sub_x86_64(out->l, a->l, b->l);
+#else
     limbs_sub_mod(out->l, a->l, b->l, FP_MODULUS.l, 6);
+#endif
 }
 
 static inline void fp_neg(fp *out, const fp *a)
 {
-    limbs_sub_mod(out->l, FP_ZERO.l, a->l, FP_MODULUS.l, 6);
+    fp_sub(out, &FP_ZERO, a);
 }
 
 static inline void fp_dbl(fp *out, const fp *a)

@@ -7,6 +7,9 @@
 #define CUZK_FIELD_FR_H
 
 #include "field/limbs.h"
+#ifdef CUZK_FLAVOUR_adx
+#include "field/limbs_x86_64.h"
+#endif
 
 typedef struct {
     uint64_t l[4];
@@ -65,17 +68,25 @@ static inline void fr_sqr(fr *out, const fr *a)
 
 static inline void fr_add(fr *out, const fr *a, const fr *b)
 {
+#ifdef CUZK_FLAVOUR_adx
+    fr_add_x86_64(out->l, a->l, b->l);
+#else
     limbs_add_mod(out->l, a->l, b->l, FR_MODULUS.l, 4);
+#endif
 }
 
 static inline void fr_sub(fr *out, const fr *a, const fr *b)
 {
+#ifdef CUZK_FLAVOUR_adx
+    fr_sub_x86_64(out->l, a->l, b->l);
+#else
     limbs_sub_mod(out->l, a->l, b->l, FR_MODULUS.l, 4);
+#endif
 }
 
 static inline void fr_neg(fr *out, const fr *a)
 {
-    limbs_sub_mod(out->l, FR_ZERO.l, a->l, FR_MODULUS.l, 4);
+    fr_sub(out, &FR_ZERO, a);
 }
 
 static inline void fr_dbl(fr *out, const fr *a)

@@ -11,6 +11,13 @@
 
 __extension__ typedef unsigned __int128 u128;
 
+/* GCC leaves the limbs in memory unless every loop is unrolled; clang is slower for being told. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define LIMBS_UNROLL _Pragma("GCC unroll 8")
+#else
+#define LIMBS_UNROLL
+#endif
+
 /* a + b + *carry; the carry out (0 or 1) replaces *carry. */
 static inline uint64_t limb_add(uint64_t a, uint64_t b, uint64_t *carry)
 {
@@ -38,6 +45,7 @@ static inline uint64_t limb_mac(uint64_t a, uint64_t b, uint64_t c, uint64_t *ca
 static inline uint64_t limbs_add(uint64_t *out, const uint64_t *a, const uint64_t *b, int n)
 {
     uint64_t carry = 0;
+    LIMBS_UNROLL
     for (int i = 0; i < n; i++)
         out[i] = limb_add(a[i], b[i], &carry);
     return carry;
@@ -46,6 +54,7 @@ static inline uint64_t limbs_add(uint64_t *out, const uint64_t *a, const uint64_
 static inline uint64_t limbs_sub(uint64_t *out, const uint64_t *a, const uint64_t *b, int n)
 {
     uint64_t borrow = 0;
+    LIMBS_UNROLL
     for (int i = 0; i < n; i++)
         out[i] = limb_sub(a[i], b[i], &borrow);
     return borrow;
@@ -54,10 +63,11 @@ static inline uint64_t limbs_sub(uint64_t *out, const uint64_t *a, const uint64_
 /* out = a - m if a >= m, else a. */
 static inline void limbs_reduce_once(uint64_t *out, const uint64_t *a, const uint64_t *m, int n)
 {
-    uint64_t d[8];
-    uint64_t keep = 0 - limbs_sub(d, a, m, n);
+    uint64_t d[8], borrow = 0;
+    uint64_t take = limbs_sub(d, a, m, n) - 1; /* a mask; a select loop would be vectorised, and slow */
+    LIMBS_UNROLL
     for (int i = 0; i < n; i++)
-        out[i] = (a[i] & keep) | (d[i] & ~keep);
+        out[i] = limb_sub(a[i], m[i] & take, &borrow);
 }
 
 static inline void limbs_add_mod(uint64_t *out, const uint64_t *a, const uint64_t *b, const uint64_t *m,
@@ -74,6 +84,7 @@ static inline void limbs_sub_mod(uint64_t *out, const uint64_t *a, const uint64_
     uint64_t d[8];
     uint64_t mask = 0 - limbs_sub(d, a, b, n);
     uint64_t carry = 0;
+    LIMBS_UNROLL
     for (int i = 0; i < n; i++)
         out[i] = limb_add(d[i], m[i] & mask, &carry);
 }
@@ -81,6 +92,7 @@ static inline void limbs_sub_mod(uint64_t *out, const uint64_t *a, const uint64_
 static inline bool limbs_is_zero(const uint64_t *a, int n)
 {
     uint64_t x = 0;
+    LIMBS_UNROLL
     for (int i = 0; i < n; i++)
         x |= a[i];
     return x == 0;
@@ -89,6 +101,7 @@ static inline bool limbs_is_zero(const uint64_t *a, int n)
 static inline bool limbs_equal(const uint64_t *a, const uint64_t *b, int n)
 {
     uint64_t x = 0;
+    LIMBS_UNROLL
     for (int i = 0; i < n; i++)
         x |= a[i] ^ b[i];
     return x == 0;
@@ -106,14 +119,17 @@ static inline __attribute__((always_inline)) void
 limbs_mont_mul(uint64_t *out, const uint64_t *a, const uint64_t *b, const uint64_t *m, uint64_t n0, int n)
 {
     uint64_t t[9] = {0};
+    LIMBS_UNROLL
     for (int i = 0; i < n; i++) {
         uint64_t carry = 0;
+        LIMBS_UNROLL
         for (int j = 0; j < n; j++)
             t[j] = limb_mac(t[j], a[j], b[i], &carry);
         uint64_t top = t[n] + carry;
         uint64_t q = t[0] * n0;
         carry = 0;
         (void)limb_mac(t[0], q, m[0], &carry);
+        LIMBS_UNROLL
         for (int j = 1; j < n; j++)
             t[j - 1] = limb_mac(t[j], q, m[j], &carry);
         t[n - 1] = top + carry;
