@@ -466,4 +466,89 @@ BEGIN fr_sqr_adx
     RESTORE rbx
 END fr_sqr_adx
 
+/* void fr_dot_rows_adx(uint64_t out[5], const fr *a, const fr *b, size_t n): see fr_dot.c. The accumulator is
+ * r8 .. r13; r14 = 0 and rbp the number of limbs of b still to do. */
+BEGIN fr_dot_rows_adx
+    SAVE rbx
+    SAVE rbp
+    SAVE r12
+    SAVE r13
+    SAVE r14
+    SAVE r15
+    push %rdi
+    .cfi_adjust_cfa_offset 8
+    mov %rcx, %r15
+    mov %rdx, %rdi
+    xor %r8d, %r8d
+    xor %r9d, %r9d
+    xor %r10d, %r10d
+    xor %r11d, %r11d
+    xor %r12d, %r12d
+    mov $4, %ebp
+    shl $5, %r15 /* bytes of a, and of b */
+1:
+    xor %r13d, %r13d
+    xor %ecx, %ecx
+    cmp %r15, %rcx
+    je 3f
+2:
+    mov (%rdi,%rcx), %rdx
+    xor %r14d, %r14d /* clears CF and OF */
+    mulx (%rsi,%rcx), %rax, %rbx
+    adox %rax, %r8
+    adcx %rbx, %r9
+    mulx 8(%rsi,%rcx), %rax, %rbx
+    adox %rax, %r9
+    adcx %rbx, %r10
+    mulx 16(%rsi,%rcx), %rax, %rbx
+    adox %rax, %r10
+    adcx %rbx, %r11
+    mulx 24(%rsi,%rcx), %rax, %rbx
+    adox %rax, %r11
+    adcx %rbx, %r12
+    adox %r14, %r12
+    adcx %r14, %r13
+    adox %r14, %r13
+    add $32, %rcx
+    cmp %r15, %rcx
+    jne 2b
+3:
+    mov %r8, %rdx
+    imul .Lfr_n0(%rip), %rdx
+    xor %r14d, %r14d
+    mulx field_asm_r(%rip), %rax, %rbx
+    adcx %r8, %rax
+    mov %rbx, %r8
+    adcx %r9, %r8
+    mulx field_asm_r+8(%rip), %rax, %r9
+    adox %rax, %r8
+    adcx %r10, %r9
+    mulx field_asm_r+16(%rip), %rax, %r10
+    adox %rax, %r9
+    adcx %r11, %r10
+    mulx field_asm_r+24(%rip), %rax, %r11
+    adox %rax, %r10
+    adcx %r12, %r11
+    adox %r14, %r11
+    mov %r14, %r12
+    adcx %r13, %r12
+    adox %r14, %r12
+    add $8, %rdi
+    dec %ebp
+    jne 1b
+    pop %rdi
+    .cfi_adjust_cfa_offset -8
+    mov %r8, (%rdi)
+    mov %r9, 8(%rdi)
+    mov %r10, 16(%rdi)
+    mov %r11, 24(%rdi)
+    mov %r12, 32(%rdi)
+    RESTORE r15
+    RESTORE r14
+    RESTORE r13
+    RESTORE r12
+    RESTORE rbp
+    RESTORE rbx
+END fr_dot_rows_adx
+
     .section .note.GNU-stack, "", @progbits
