@@ -44,10 +44,11 @@ struct device_operations {
     struct status (*load_shape)(struct device_shape **out, struct device *device, const struct shape *shape);
     void (*drop_shape)(struct device *device, struct device_shape *shape);
     struct status (*prove_start)(struct device_pending **out, struct device *device, struct device_srs *srs,
-                                 struct device_shape *shape, const struct seeds *seeds, enum priority priority,
-                                 const struct cancel *cancel);
+                                 struct device_shape *shape, const struct seeds *seeds,
+                                 enum priority priority, const struct cancel *cancel);
     /* Takes pending, also on error. */
-    struct status (*prove_finish)(struct partial_sums *out, struct device *device, struct device_pending *pending);
+    struct status (*prove_finish)(struct partial_sums *out, struct device *device,
+                                  struct device_pending *pending);
     void (*discard)(struct device *device, struct device_pending *pending);
     /* Known answer on the built-in circuit of device/self_test.h. */
     struct status (*self_test)(struct device *device);

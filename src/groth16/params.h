@@ -23,14 +23,19 @@ struct params_counts {
 uint64_t params_file_bytes(const struct params_counts *counts);
 uint64_t image_bytes(const struct params_counts *counts);
 
-/* A mapped .params file: counts checked against the length before anything else; nothing decoded but the key. */
+/* A mapped .params file: counts checked against the length before anything else; nothing decoded but the key.
+ */
 struct params_file {
-    struct file_map map;
+    struct file_map map; /* of a file, or just data and size of borrowed bytes */
+    bool borrowed;
     struct params_counts counts;
     uint64_t offset[QUERY_COUNT]; /* of the first point */
     struct verifying_key key;
 };
 MUST_USE struct status params_open(struct params_file *out, const char *path);
+/* The same over bytes in memory, which are borrowed; `name` stands for the path in errors. */
+MUST_USE struct status params_parse(struct params_file *out, const uint8_t *data, size_t size,
+                                    const char *name);
 void params_close(struct params_file *file);
 /* Compares counts; the error names the array, both numbers and the circuit. */
 MUST_USE struct status params_match(const struct params_counts *have, const struct params_counts *want,
@@ -51,15 +56,16 @@ struct image {
     void *memory;        /* owned allocation, or NULL when mapped */
     struct file_map map; /* used when mapped */
 };
-/* Decodes all points in parallel, checks encodings and curve, refuses infinity; the error names query, index and
- * what is wrong. subgroup: also the order of every point. *done counts points. Memory: image_bytes. */
+/* Decodes all points in parallel, checks encodings and curve, refuses infinity; the error names query, index
+ * and what is wrong. subgroup: also the order of every point. *done counts points. Memory: image_bytes. */
 MUST_USE struct status image_decode(struct image *out, const struct params_file *file, bool subgroup,
                                     const struct work *work, atomic_ullong *done);
 MUST_USE struct status image_save(const struct image *image, const char *path, const struct work *work);
-/* Maps a saved image; checks header, lengths, and the digest over the content when `check_content`. The source
- * digest must equal `source` unless that is NULL. */
-MUST_USE struct status image_map(struct image *out, const char *path, const uint8_t source[PARAMS_DIGEST_BYTES],
-                                 bool check_content, const struct work *work);
+/* Maps a saved image; checks header, lengths, and the digest over the content when `check_content`. The
+ * source digest must equal `source` unless that is NULL. */
+MUST_USE struct status image_map(struct image *out, const char *path,
+                                 const uint8_t source[PARAMS_DIGEST_BYTES], bool check_content,
+                                 const struct work *work);
 void image_end(struct image *image);
 
 #endif

@@ -34,11 +34,12 @@ void proof_encode(uint8_t bytes[PROOF_BYTES], const struct proof *proof);
 MUST_USE struct status proof_decode(struct proof *out, const uint8_t bytes[PROOF_BYTES]);
 
 /* inputs: key.ic_count - 1 values (ONE left out). STATUS_REJECTED if the equation does not hold. */
-MUST_USE struct status proof_verify(const struct verifying_key *key, const struct proof *proof, const fr *inputs,
-                                    size_t inputs_count);
-/* n proofs with n * inputs_count inputs, one random combination (128-bit, getrandom). STATUS_REJECTED if any is
- * bad (which one is not known: verify singly then). n = 1 is proof_verify; n = 0 is STATUS_INVALID. */
-MUST_USE struct status proof_verify_batch(const struct verifying_key *key, const struct proof *proofs, size_t n,
-                                          const fr *inputs, size_t inputs_count, const struct work *work);
+MUST_USE struct status proof_verify(const struct verifying_key *key, const struct proof *proof,
+                                    const fr *inputs, size_t inputs_count);
+/* n proofs with n * inputs_count inputs, one random combination (128-bit, getrandom). STATUS_REJECTED if any
+ * is bad (which one is not known: verify singly then). n = 1 is proof_verify; n = 0 is STATUS_INVALID. */
+MUST_USE struct status proof_verify_batch(const struct verifying_key *key, const struct proof *proofs,
+                                          size_t n, const fr *inputs, size_t inputs_count,
+                                          const struct work *work);
 
 #endif

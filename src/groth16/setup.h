@@ -1,6 +1,6 @@
 /* Making parameter sets from a shape and five toxic values (groth16 specification 4). The result of equal
- * values is equal to the byte whatever computes the multiplications: they come in as functions, so that a card
- * can lend them. A set made here is from a single party: for tests, not for a network. */
+ * values is equal to the byte whatever computes the multiplications: they come in as functions, so that a
+ * card can lend them. A set made here is from a single party: for tests, not for a network. */
 #ifndef CUZK_GROTH16_SETUP_H
 #define CUZK_GROTH16_SETUP_H
 
@@ -12,7 +12,7 @@ struct toxic {
 };
 MUST_USE struct status toxic_random(struct toxic *out); /* from getrandom, none zero, tau not in the domain */
 /* X = SHA-512(name "-" letter names: NAME-alpha, NAME-beta, ...) read little-endian, modulo r. */
-void toxic_from_name(struct toxic *out, const char *name);
+MUST_USE struct status toxic_from_name(struct toxic *out, const char *name);
 void toxic_wipe(struct toxic *toxic);
 
 /* The arrays' lengths for a shape. */
@@ -25,8 +25,9 @@ struct setup_functions {
     struct status (*g2)(void *context, g2_affine *out, const fr *scalars, size_t n, const struct work *work);
 };
 
-/* Computes all and writes PARAMS_PATH and, unless NULL, VK_PATH (temporary names, synced, renamed; the key first).
- * functions NULL: this machine's own. *done of setup_steps() counts progress. Memory: about 3 * 2^k * 32 bytes
+/* Computes all and writes PARAMS_PATH and, unless NULL, VK_PATH (temporary names, synced, renamed; the key
+ * first). functions NULL: this machine's own. *done of setup_steps() counts progress. Memory: about 3 * 2^k *
+ * 32 bytes
  * + 3 * 32 bytes a variable + tables. Errors: "unconstrained variable N", memory, writing, cancelled. */
 MUST_USE struct status setup_run(const char *params_path, const char *vk_path, const struct shape *shape,
                                  const struct toxic *toxic, const struct setup_functions *functions,

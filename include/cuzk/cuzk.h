@@ -1,0 +1,182 @@
+/* libcuzk: Groth16 proofs for Filecoin, as a library.
+ *
+ * From a C1 output to a verified proof:
+ *
+ *     cuzk_open -> cuzk_circuit_open -> cuzk_params_open -> cuzk_c1_read -> cuzk_c1_check -> cuzk_prove
+ *
+ * or partition by partition with cuzk_synthesise and cuzk_prove_partition. cuzk_verify needs a key only.
+ *
+ * Conventions. Functions that can fail return an enum cuzk_code, 0 for success, and fill *error if it is not
+ * NULL. What a function gives through its first argument belongs to the caller, who ends it with the function
+ * named beside it; on failure that argument is set to NULL. Objects may be shared by threads for reading; a
+ * struct cuzk may serve several proofs at once. Lengths are bytes. The library prints nothing, changes no
+ * signal handler and no environment.
+ *
+ * Versions: the major number changes when a program must change, the minor one when something is added. */
+#ifndef CUZK_CUZK_H
+#define CUZK_CUZK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CUZK_VERSION_MAJOR 0
+#define CUZK_VERSION_MINOR 1
+#define CUZK_VERSION_PATCH 0
+
+#define CUZK_API __attribute__((visibility("default")))
+
+/* "0.1.0", of the library that is linked. */
+CUZK_API const char *cuzk_version(void);
+
+enum cuzk_code {
+    CUZK_OK = 0,
+    CUZK_INVALID,     /* input breaks a rule: format, range, encoding, vanilla check */
+    CUZK_MISSING,     /* a file or thing that should exist does not */
+    CUZK_IO,          /* reading or writing failed */
+    CUZK_MEMORY,      /* not enough memory */
+    CUZK_CANCELLED,   /* cuzk_cancel was called */
+    CUZK_UNTRUSTED,   /* parameters whose digest is not trusted */
+    CUZK_REJECTED,    /* a proof that does not verify */
+    CUZK_DEVICE,      /* a device failed */
+    CUZK_UNSUPPORTED, /* known, but not in this version */
+};
+
+struct cuzk_error {
+    enum cuzk_code code;
+    char message[240]; /* what failed, with which file or value */
+    char detail[240];  /* may be empty */
+    char hint[160];    /* what to do; may be empty */
+};
+
+/* ---- the prover: worker threads and a backend ---- */
+
+struct cuzk;
+struct cuzk_options {
+    uint32_t threads; /* 0: as many as this process may use */
+};
+/* Starts threads, runs the backend's self test (milliseconds). options may be NULL. End with cuzk_close. */
+CUZK_API enum cuzk_code cuzk_open(struct cuzk **out, const struct cuzk_options *options,
+                                  struct cuzk_error *error);
+CUZK_API void cuzk_close(struct cuzk *cuzk);
+/* Asks everything that runs on this prover to end with CUZK_CANCELLED, within some tens of milliseconds; safe
+ * from any thread and from signal handlers. Stays in force. */
+CUZK_API void cuzk_cancel(struct cuzk *cuzk);
+
+/* ---- circuits ---- */
+
+struct cuzk_circuit;
+/* "porep-2k", "porep-8m", "porep-512m", "porep-32g", "porep-64g". Some tens of MB and up to ten seconds at 32
+ * GiB; half a second at 2 KiB. End with cuzk_circuit_close. */
+CUZK_API enum cuzk_code cuzk_circuit_open(struct cuzk_circuit **out, struct cuzk *cuzk, const char *name,
+                                          struct cuzk_error *error);
+CUZK_API void cuzk_circuit_close(struct cuzk_circuit *circuit);
+struct cuzk_circuit_facts {
+    const char *name;
+    uint32_t inputs, aux, rows; /* ONE among the inputs; rows without those for inputs */
+    uint32_t log2_domain;
+    uint64_t shape_bytes; /* memory of the circuit */
+    uint64_t image_bytes; /* memory of its parameters */
+    uint64_t proof_bytes; /* highest further memory during one partition's proof on this prover */
+    uint8_t digest[32];   /* identifies the shape */
+};
+CUZK_API enum cuzk_code cuzk_circuit_facts(struct cuzk_circuit_facts *out, struct cuzk *cuzk,
+                                           const struct cuzk_circuit *circuit, struct cuzk_error *error);
+
+/* ---- parameters ---- */
+
+enum cuzk_params_flags {
+    CUZK_ALLOW_TEST_PARAMS = 1, /* also use files whose digest is not in the published manifest */
+    CUZK_SAVE_IMAGE = 2,        /* save the decoded image beside the file (FILE.image) for the next start */
+    CUZK_CHECK_SUBGROUP = 4,    /* check the order of every point, too: long */
+};
+/* Called now and then with the work done so far, out of total; may be NULL. */
+typedef void cuzk_progress(void *context, const char *what, uint64_t done, uint64_t total);
+
+struct cuzk_params;
+/* Opens a .params file for a circuit: lengths, digest, then all points, decoded into memory (or mapped from a
+ * saved image). state_dir, if not NULL, remembers the digests of large files that were hashed before. End
+ * with cuzk_params_close. The circuit must outlive the parameters. */
+CUZK_API enum cuzk_code cuzk_params_open(struct cuzk_params **out, struct cuzk *cuzk,
+                                         const struct cuzk_circuit *circuit, const char *path,
+                                         const char *state_dir, uint32_t flags, cuzk_progress *progress,
+                                         void *context, struct cuzk_error *error);
+CUZK_API void cuzk_params_close(struct cuzk_params *params);
+
+/* Makes a parameter set and its key: DIRECTORY/NAME.params and .vk under the names that the network uses.
+ * Single-party: for tests, not for a network. test_seed NULL: from secure randomness, else derived from it,
+ * the same every time. */
+CUZK_API enum cuzk_code cuzk_setup(struct cuzk *cuzk, const struct cuzk_circuit *circuit,
+                                   const char *directory, const char *test_seed, cuzk_progress *progress,
+                                   void *context, struct cuzk_error *error);
+/* DIRECTORY/NAME.params for a circuit, into path[size]. */
+CUZK_API enum cuzk_code cuzk_params_path(char *path, size_t size, const char *circuit, const char *directory,
+                                         struct cuzk_error *error);
+
+/* ---- C1 outputs ---- */
+
+struct cuzk_c1;
+/* Reads the JSON of a C1 output, bare or wrapped as Curio sends it. End with cuzk_c1_end. */
+CUZK_API enum cuzk_code cuzk_c1_read(struct cuzk_c1 **out, const uint8_t *data, size_t size,
+                                     struct cuzk_error *error);
+CUZK_API void cuzk_c1_end(struct cuzk_c1 *c1);
+struct cuzk_c1_facts {
+    const char *registered_proof; /* "StackedDrg2KiBV1_1" */
+    uint32_t registered_number;
+    const char *circuit; /* "porep-2k" */
+    uint64_t sector_bytes;
+    uint32_t partitions, challenges_per_partition;
+    bool has_sector_number; /* wrapped outputs have one */
+    uint64_t sector_number;
+    uint8_t comm_r[32], comm_d[32], replica_id[32], seed[32], ticket[32];
+};
+CUZK_API void cuzk_c1_facts(struct cuzk_c1_facts *out, const struct cuzk_c1 *c1);
+/* The strict check: every path, column, label and challenge, and the replica id of this miner and sector. A
+ * C1 output that passes satisfies the circuit. The error names challenge, layer and check. */
+CUZK_API enum cuzk_code cuzk_c1_check(struct cuzk *cuzk, const struct cuzk_c1 *c1, uint64_t miner_id,
+                                      uint64_t sector_number, struct cuzk_error *error);
+
+/* ---- proofs ---- */
+
+#define CUZK_PROOF_BYTES 192 /* a partition */
+
+/* Checks the C1 output, proves every partition with fresh blinding, verifies each and all together. proof
+ * holds CUZK_PROOF_BYTES times the partitions; nothing is written unless the whole proof verifies. */
+CUZK_API enum cuzk_code cuzk_prove(uint8_t *proof, size_t size, struct cuzk *cuzk,
+                                   const struct cuzk_params *params, const struct cuzk_c1 *c1,
+                                   uint64_t miner_id, uint64_t sector_number, struct cuzk_error *error);
+
+struct cuzk_seeds;
+/* The witness of one partition, in the compact form that a backend expands. End with cuzk_seeds_end. */
+CUZK_API enum cuzk_code cuzk_synthesise(struct cuzk_seeds **out, const struct cuzk_circuit *circuit,
+                                        const struct cuzk_c1 *c1, uint32_t partition,
+                                        struct cuzk_error *error);
+CUZK_API void cuzk_seeds_end(struct cuzk_seeds *seeds);
+/* One partition: proved with fresh blinding, verified against the witness' own public inputs. */
+CUZK_API enum cuzk_code cuzk_prove_partition(uint8_t proof[CUZK_PROOF_BYTES], struct cuzk *cuzk,
+                                             const struct cuzk_params *params, const struct cuzk_seeds *seeds,
+                                             struct cuzk_error *error);
+
+/* What a verifier knows of a sealed sector. */
+struct cuzk_seal {
+    uint32_t registered_number;
+    uint64_t miner_id, sector_number;
+    uint8_t comm_r[32], comm_d[32], seed[32], ticket[32];
+};
+/* Verifies the proof of all partitions of a sector. vk: bytes of a .vk file, or of a .params file.
+ * CUZK_REJECTED if the proof is not valid. Trust in the key is the caller's matter: see cuzk_key_trusted. */
+CUZK_API enum cuzk_code cuzk_verify(struct cuzk *cuzk, const uint8_t *vk, size_t vk_size,
+                                    const struct cuzk_seal *seal, const uint8_t *proof, size_t proof_size,
+                                    struct cuzk_error *error);
+/* CUZK_OK if the bytes of a .vk file are those of a published one, else CUZK_UNTRUSTED. */
+CUZK_API enum cuzk_code cuzk_key_trusted(const uint8_t *vk, size_t vk_size, struct cuzk_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
