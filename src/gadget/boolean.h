@@ -59,7 +59,6 @@ void lc_add_boolean(struct lc *l, struct boolean b, const fr *k);
 /* count bits of a value, lowest first, each allocated. */
 void bits_alloc(struct cs *cs, struct boolean *out, const uint64_t *value, uint32_t count);
 
-/* Gadgets build rows in these; kept per thread of execution by the cs itself. */
 fr fr_of_bool(bool value);
 /* 2^k as a field element, k <= 255; computed once. */
 const fr *power_of_two(uint32_t k);

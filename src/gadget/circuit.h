@@ -16,6 +16,8 @@
 #define CUZK_GADGET_CIRCUIT_H
 
 #include "gadget/number.h"
+#include "gadget/merkle.h"
+#include "gadget/sha256.h"
 #include "r1cs/shape.h"
 #include "r1cs/witness.h"
 
@@ -76,7 +78,6 @@ void circuit_pack_input(struct circuit *c, const struct bits *b);    /* one inpu
 struct number circuit_pack(struct circuit *c, const struct bits *b); /* pack_bits; at most 254 bits */
 
 /* ---- hashes ---- */
-enum hasher { HASHER_POSEIDON, HASHER_SHA256 };
 /* Legacy Poseidon circuit with the Merkle tag of the arity; arity at most 11. */
 struct number circuit_poseidon(struct circuit *c, const struct number *inputs, uint32_t arity);
 struct number circuit_poseidon_tagged(struct circuit *c, const struct number *inputs, uint32_t arity,
@@ -89,26 +90,11 @@ static inline struct number circuit_hash2(struct circuit *c, const struct number
 /* hash_multi_leaf of SHA-256: to_bits_le of each, the hash, the packing. count even, 2 to 8; inputs known. */
 struct number circuit_sha_numbers(struct circuit *c, const struct number *inputs, uint32_t count);
 /* create_label_circuit: replica_id and parents are the 255 bits of to_bits_le, node the 64 of a UInt64. */
-#define LABEL_PARENTS 37
 struct number circuit_label(struct circuit *c, const struct bits *replica_id,
                             const struct bits *const parents[LABEL_PARENTS], uint32_t layer,
                             const struct bits *node);
 
 /* ---- Merkle paths ---- */
-struct tree_form {
-    enum hasher hasher;
-    uint32_t base_arity, base_levels; /* arities are powers of two, at most 8 */
-    uint32_t sub_arity, top_arity;    /* 0: absent */
-};
-uint32_t tree_form_levels(const struct tree_form *f);
-uint32_t tree_form_arity(const struct tree_form *f, uint32_t level); /* level 0 is nearest to the leaves */
-uint32_t tree_form_siblings(const struct tree_form *f);              /* sum of arity - 1 */
-uint32_t tree_form_log2_leaves(const struct tree_form *f);
-
-struct tree_path {
-    uint64_t leaf;      /* number of the leaf; its bits, lowest first, are the positions level by level */
-    const fr *siblings; /* tree_form_siblings(): level by level, in order */
-};
 /* PoRCircuit with a leaf and a root that exist, private: path elements, the packed input, equality with the
  * root. For SHA-256 the leaf must be known. path may be NULL without a value sink. */
 void circuit_por(struct circuit *c, const struct tree_form *form, const struct number *leaf,

@@ -243,7 +243,7 @@ void cs_end(struct cs *cs)
     *cs = (struct cs){0};
 }
 
-static void cs_fail(struct cs *cs, struct status error)
+void cs_fail(struct cs *cs, struct status error)
 {
     if (!status_failed(&cs->error))
         cs->error = error;
@@ -327,43 +327,56 @@ static bool rows_reserve(struct cs *cs, uint64_t terms)
     return true;
 }
 
-void cs_enforce(struct cs *cs, const struct lc *a, const struct lc *b, const struct lc *c)
+struct lc *cs_row(struct cs *cs)
 {
-    const struct lc *sides[3] = {a, b, c};
+    for (int k = 0; k < 3; k++)
+        lc_clear(&cs->scratch[k]);
+    return cs->scratch;
+}
+
+void cs_enforce_row(struct cs *cs)
+{
     if (status_failed(&cs->error))
         return;
     uint64_t terms = 0;
     for (int k = 0; k < 3; k++) {
-        struct lc *s = &cs->scratch[k];
-        lc_clear(s);
-        lc_add_lc(s, sides[k], NULL);
-        if (s->failed) {
-            cs_fail(cs, mem_failed("linear combination", sides[k]->count, 2 * sizeof(struct lc_term)));
+        struct lc *side = &cs->scratch[k];
+        if (side->failed) {
+            cs_fail(cs, mem_failed("linear combination", side->count, 2 * sizeof(struct lc_term)));
             return;
         }
         if (cs->with_rows)
-            lc_simplify(s);
-        terms += s->count;
+            lc_simplify(side);
+        terms += side->count;
     }
     if (!cs->with_rows || !rows_reserve(cs, terms))
         return;
     struct row_store *r = &cs->rows;
     uint64_t at = r->terms;
-    for (int k = 0; k < 3; k++) {
-        const struct lc *s = &cs->scratch[k];
-        for (uint32_t i = 0; i < s->count; i++, at++) {
-            r->columns[at] = s->terms[i].v.id;
+    for (uint64_t k = 0; k < 3; k++) {
+        const struct lc *side = &cs->scratch[k];
+        for (uint32_t i = 0; i < side->count; i++, at++) {
+            r->columns[at] = side->terms[i].v.id;
             struct status error =
-                dictionary_number(cs->dictionary, &r->coefficients[at], &s->terms[i].coefficient);
+                dictionary_number(cs->dictionary, &r->coefficients[at], &side->terms[i].coefficient);
             if (status_failed(&error)) {
                 cs_fail(cs, error);
                 return;
             }
         }
-        r->first[3 * (uint64_t)r->rows + (uint64_t)k + 1] = at;
+        r->first[3 * (uint64_t)r->rows + k + 1] = at;
     }
     r->terms = at;
     r->rows++;
+}
+
+void cs_enforce(struct cs *cs, const struct lc *a, const struct lc *b, const struct lc *c)
+{
+    struct lc *row = cs_row(cs);
+    lc_add_lc(&row[0], a, NULL);
+    lc_add_lc(&row[1], b, NULL);
+    lc_add_lc(&row[2], c, NULL);
+    cs_enforce_row(cs);
 }
 
 fr cs_value(const struct cs *cs, variable v)

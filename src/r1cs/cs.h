@@ -62,7 +62,7 @@ struct cs {
     fr *input_values, *aux_values;
     uint8_t *aux_kinds; /* enum variable_kind per aux */
     uint32_t inputs_capacity, aux_capacity;
-    struct lc scratch[3];
+    struct lc scratch[3]; /* the row under construction */
     struct status error; /* the first error; later calls do nothing */
 };
 
@@ -76,6 +76,11 @@ void cs_end(struct cs *cs);
 variable cs_alloc(struct cs *cs, enum variable_kind kind, const fr *value);
 variable cs_alloc_input(struct cs *cs, const fr *value);
 void cs_enforce(struct cs *cs, const struct lc *a, const struct lc *b, const struct lc *c);
+/* The same without copies: cs_row clears and lends the three sides of the next row, cs_enforce_row appends it. */
+struct lc *cs_row(struct cs *cs);
+void cs_enforce_row(struct cs *cs);
+/* Records an error (a constant that contradicts another) unless there is one already. */
+void cs_fail(struct cs *cs, struct status error);
 /* Value of a variable; zero without a value sink. */
 fr cs_value(const struct cs *cs, variable v);
 fr cs_lc_value(const struct cs *cs, const struct lc *l);
