@@ -1,6 +1,6 @@
-/* The test vectors of the Groth16 specification, section 11, as circuits: T1 multiplies two numbers, T2 and T3 are the
- * exclusive or of two bits (the self-test circuit) with small and with full-size values. All were confirmed by the
- * reference implementation. */
+/* The test vectors of the Groth16 specification, section 11, as circuits: T1 multiplies two numbers, T2 and
+ * T3 are the exclusive or of two bits (the self-test circuit) with small and with full-size values. All were
+ * confirmed by the reference implementation. */
 #ifndef CUZK_TESTS_GROTH16_VECTORS_H
 #define CUZK_TESTS_GROTH16_VECTORS_H
 
@@ -92,11 +92,12 @@ static inline void vector_t1(struct vector *v)
     seeds_field(&v->seeds, &seven);
     small_values(v);
     v->params_sha256 = "becb08100d9c1b58dd36fbd555d58ff72220b98beae28d8a8253dea46e48c13a";
-    v->vk_sha256     = "ec84042936be8c4419dc9e0bc756df6f59e58bde3384a5a5a0b12e68db50143f";
-    v->proof = "9462c1f237326d896a8645b7ec431f2c0c52a0ea4ae8a4c74fa3698278cab991e151a4539ab9ba6e501ec9c9b3903922"
-               "8ccc0f180348242581875bc01f3ec6c06620b55164182fbd8a6aead3e502f331eabc3eb5c2188390785e637c06008143"
-               "18e67d8e4f8d2c7dcc5c6bd448654397cec2c791e519d5b18e906dbf2423126c0ca64ece2296a6d95d7a3706bcdc4d8d"
-               "8d1048b5105b35d199f8286322905c6550279a57f2ec8868e221e2590bcb82bf9edc1d0f479fe0bb3df1f7ce6617cf8d";
+    v->vk_sha256 = "ec84042936be8c4419dc9e0bc756df6f59e58bde3384a5a5a0b12e68db50143f";
+    v->proof =
+        "9462c1f237326d896a8645b7ec431f2c0c52a0ea4ae8a4c74fa3698278cab991e151a4539ab9ba6e501ec9c9b3903922"
+        "8ccc0f180348242581875bc01f3ec6c06620b55164182fbd8a6aead3e502f331eabc3eb5c2188390785e637c06008143"
+        "18e67d8e4f8d2c7dcc5c6bd448654397cec2c791e519d5b18e906dbf2423126c0ca64ece2296a6d95d7a3706bcdc4d8d"
+        "8d1048b5105b35d199f8286322905c6550279a57f2ec8868e221e2590bcb82bf9edc1d0f479fe0bb3df1f7ce6617cf8d";
 }
 
 static inline void vector_xor(struct vector *v, const char *name)
@@ -113,11 +114,12 @@ static inline void vector_t2(struct vector *v)
     vector_xor(v, "T2");
     small_values(v);
     v->params_sha256 = "f325c818d6a46e6b3be79d2142d3587b34c9a780e000da5f1d6820b373cd6950";
-    v->vk_sha256     = "181c6b320a969fbab0c045d6951d70f4ffa3c416b6fcfbcdc324e3a508863d60";
-    v->proof = "8436964be148cb27c63afecd109cce219f8d4a94f61005fbacc727cfeab65a7641dc4a1facbd72e7ebef116c512fb6b2"
-               "8de6ee64574c9e2a542db1b71f5b639dfbd1b510ad4ab11df91b55682bcd0284215de0b6591ee532bd2a9f9f39daf8b4"
-               "00a8832abdb511b3d8587de7ecd138129cd2b03adc430f7338b1a1b66ee909c7610cd1624a9be84aeb54c58414933a12"
-               "96e1eac5738576be5c6410ded96b1ced85219650ded2dd7cbdfffea7f7d4a0341f2f8ce4e143ef2cdb6bd9b4653fd1be";
+    v->vk_sha256 = "181c6b320a969fbab0c045d6951d70f4ffa3c416b6fcfbcdc324e3a508863d60";
+    v->proof =
+        "8436964be148cb27c63afecd109cce219f8d4a94f61005fbacc727cfeab65a7641dc4a1facbd72e7ebef116c512fb6b2"
+        "8de6ee64574c9e2a542db1b71f5b639dfbd1b510ad4ab11df91b55682bcd0284215de0b6591ee532bd2a9f9f39daf8b4"
+        "00a8832abdb511b3d8587de7ecd138129cd2b03adc430f7338b1a1b66ee909c7610cd1624a9be84aeb54c58414933a12"
+        "96e1eac5738576be5c6410ded96b1ced85219650ded2dd7cbdfffea7f7d4a0341f2f8ce4e143ef2cdb6bd9b4653fd1be";
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* Byte equality with the reference: parameter files, keys and proofs of T1, T2, T3; verification and its refusals. */
+/* Byte equality with the reference: parameter files, keys and proofs of T1, T2, T3; verification and its
+ * refusals. */
 #include "vectors.h"
 
 #include "base/file.h"
@@ -31,10 +32,11 @@ static void vector_t3(struct vector *v)
     t3_value(&v->blinding.r, "r");
     t3_value(&v->blinding.s, "s");
     v->params_sha256 = "2b25a11edeca42feee7cb712ba914244886014aa65c4233a5149163146e7aea0";
-    v->proof = "ae86c57333460a836806a86f4bbd8613b9add744668e1c752884e31887ba7bb8ccc832953d1c786e5da94511e19ad6cc"
-               "951b2d140cedade43e11e325079fbcf19a9b4a4ab7b2bd69b15e55681514b67763900903bca5864260305ba3af59f3c5"
-               "191192db979fbcd16b678e1651ed526fdccef79523fabba481beb5300ac806ba7c78d9d6f0786c8d800e9ba0d967dca3"
-               "b857c1e2c1e95cea228db5fd482da45bb00ebd3abe92615e809b1f991edb4bf1771fb00e7ddd911eebd740e4035b33be";
+    v->proof =
+        "ae86c57333460a836806a86f4bbd8613b9add744668e1c752884e31887ba7bb8ccc832953d1c786e5da94511e19ad6cc"
+        "951b2d140cedade43e11e325079fbcf19a9b4a4ab7b2bd69b15e55681514b67763900903bca5864260305ba3af59f3c5"
+        "191192db979fbcd16b678e1651ed526fdccef79523fabba481beb5300ac806ba7c78d9d6f0786c8d800e9ba0d967dca3"
+        "b857c1e2c1e95cea228db5fd482da45bb00ebd3abe92615e809b1f991edb4bf1771fb00e7ddd911eebd740e4035b33be";
 }
 
 static void vector_end(struct vector *v)
