@@ -7,8 +7,7 @@
 
 struct number {
     variable v;
-    uint32_t slot; /* field slot of an aux variable; only a shape under construction uses it */
-    bool known;    /* value is meaningful */
+    bool known; /* value is meaningful */
     fr value;
 };
 
