@@ -10,8 +10,9 @@
 #include "base/pool.h"
 #include "r1cs/template.h"
 
-/* Consecutive ports bound to consecutive variables, all of one kind. For aux field variables `slot` is the
- * field slot of the first (the field slots of a run are consecutive too); for inputs it is unused. */
+/* Consecutive ports bound to consecutive variables, all of one kind (inputs count as field variables). For
+ * aux field variables `slot` is the field slot of the first (the field slots of a run are consecutive too);
+ * elsewhere it is 0 in a finished shape. */
 struct port_run {
     variable first;
     uint32_t count;
@@ -46,16 +47,17 @@ struct shape {
     struct port_run *runs;
     struct dictionary dictionary;
     uint32_t *wave_first;     /* waves + 1: ranges of wave_instances */
-    uint32_t *wave_instances; /* instance numbers with an expander, by wave, then by template, then in order */
+    uint32_t *wave_instances; /* instances with an expander, by wave, then template, then in order */
+    int8_t *small;            /* per dictionary number: the coefficient as a small integer, 0 if it is none */
     struct density density;
-    uint64_t terms[3]; /* non-zero terms of A (input rows included), B, C */
+    uint64_t terms[3];  /* non-zero terms of A (input rows included), B, C */
     uint8_t digest[32]; /* SHA-256 of the file form without this field; identifies the shape */
     atomic_int references;
 };
 
-struct shape *shape_share(const struct shape *shape); /* one more reference */
-void shape_release(struct shape *shape);              /* NULL allowed */
-size_t shape_bytes(const struct shape *shape);        /* memory it holds */
+struct shape *shape_share(const struct shape *shape);        /* one more reference */
+void shape_release(struct shape *shape);                     /* NULL allowed */
+size_t shape_bytes(const struct shape *shape);               /* memory it holds */
 static inline uint32_t shape_all_rows(const struct shape *s) /* with the input rows */
 {
     return s->rows + s->inputs;
@@ -72,15 +74,17 @@ struct dictionary *shape_builder_dictionary(struct shape_builder *builder);
 MUST_USE struct status shape_builder_template(struct shape_builder *builder, uint32_t *number,
                                               struct template *taken);
 variable shape_builder_input(struct shape_builder *builder); /* allocates the next input */
-/* Appends an instance. Checks that runs bind exactly the template's ports, with kinds that agree, to variables
- * that exist. *first_aux and *first_field tell where its locals are. The wave follows from the ports. */
+/* Appends an instance. Checks that runs bind exactly the template's ports, with kinds that agree, to
+ * variables that exist; fills in their slots itself (the caller's are ignored). *first_aux and *first_field
+ * (both may be NULL) tell where its locals are. The wave follows from the ports. */
 MUST_USE struct status shape_builder_place(struct shape_builder *builder, uint32_t template_number,
                                            const struct port_run *runs, size_t runs_count,
                                            uint32_t *first_aux, uint32_t *first_field);
 /* Field slot of an aux field variable that exists. */
 uint32_t shape_builder_slot(const struct shape_builder *builder, variable v);
 /* Rows, aux, inputs so far (for section digests). */
-void shape_builder_counts(const struct shape_builder *builder, uint32_t *rows, uint32_t *aux, uint32_t *inputs);
+void shape_builder_counts(const struct shape_builder *builder, uint32_t *rows, uint32_t *aux,
+                          uint32_t *inputs);
 /* Computes waves' order, densities, counts, digest. The builder is gone in any case. */
 MUST_USE struct status shape_builder_finish(struct shape **out, struct shape_builder *builder);
 
@@ -93,7 +97,7 @@ struct row_view {
     uint32_t row;
     uint32_t count[3]; /* terms of A, B, C: merged, non-zero, sorted by variable id */
     const struct row_term *terms[3];
-    const fr *merged; /* coefficients that merging produced and the dictionary lacks */
+    const fr *merged; /* coefficients that merging produced */
 };
 typedef void row_visitor(void *context, const struct row_view *row);
 /* Visits rows [begin, end) in order in the calling thread; end may reach shape_all_rows (input rows
@@ -107,13 +111,17 @@ static inline const fr *row_coefficient(const struct shape *s, const struct row_
 }
 
 /* Digests of gadgets specification section 11, as cs_rows_digest. */
-MUST_USE struct status shape_rows_digest(uint8_t out[32], const struct shape *shape, bool header, uint32_t rows_end);
+MUST_USE struct status shape_rows_digest(uint8_t out[32], const struct shape *shape, bool header,
+                                         uint32_t rows_end);
 
-/* ---- file form: page-aligned sections, little-endian, digest at the end; written and mapped ---- */
+/* ---- file form: page-aligned sections, little-endian, digest at the end ----
+ * The file is the recipe of a shape (dictionary, templates, instances, runs); all that follows from it is
+ * computed again, by the builder, so that a file can only say what a circuit could have said. The same shape
+ * gives the same bytes. Reading takes as long as building without recording the templates. */
 MUST_USE struct status shape_save(const struct shape *shape, const char *path);
 /* Everything is checked: lengths, counts, indices, kinds, digest. expanders: those this build knows. */
-MUST_USE struct status shape_load(struct shape **out, const char *path, const struct expander *const *expanders,
-                                  size_t expanders_count);
+MUST_USE struct status shape_load(struct shape **out, const char *path,
+                                  const struct expander *const *expanders, size_t expanders_count);
 MUST_USE struct status shape_parse(struct shape **out, const uint8_t *data, size_t size,
                                    const struct expander *const *expanders, size_t expanders_count);
 

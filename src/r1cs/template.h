@@ -28,14 +28,15 @@ struct template;
 /* What an expand function sees of one instance. Seeds stand already in fields[] and in the bits. */
 struct expansion {
     const struct template *template;
-    fr *fields;           /* local field columns by rank: seeds in, all out */
-    uint64_t *bits;       /* local bits: column j is bit (bit_offset + j); derived ones are zero on entry */
-    uint32_t bit_offset;  /* 0..63 */
+    fr *fields;          /* local field columns by rank: seeds in, all out */
+    uint64_t *bits;      /* local bits: column j is bit (bit_offset + j); derived ones are zero on entry */
+    uint32_t bit_offset; /* 0..63 */
     const uint32_t *hints;
     /* Values of ports, gathered by the driver if template->reads_ports: */
     const fr *port_fields;     /* field ports in port order, fields only */
     const uint64_t *port_bits; /* bit p = value of port p (bit ports only) */
 };
+/* Writes every derived local and nothing else: seeds may be read by other instances at the same time. */
 typedef void expand_function(const struct expansion *x);
 
 /* Known expand functions; the number goes into shape files and selects a device kernel. */
@@ -43,10 +44,21 @@ struct expander {
     uint32_t number; /* 0: none, every local is a seed */
     const char *name;
     expand_function *run;
+    /* Whether `run` stays within such a template's columns: asked of templates from files. NULL: always. */
+    bool (*fits)(const struct template *t);
+};
+
+/* How one combination of a row (the A, B or C side) is best evaluated. */
+enum combination_class {
+    COMBINATION_SMALL, /* bits and ONE only, coefficients small integers: an integer sum and a table */
+    COMBINATION_BITS,  /* bits and ONE only: a sum of coefficients */
+    COMBINATION_MIXED, /* field variables among them */
+    COMBINATION_AS_C,  /* A of a row with B = {ONE: 1} and a cheaper C: equals C if the row holds */
 };
 
 #define TEMPLATE_PARAMETERS 24
-struct template {
+struct template
+{
     char name[40];
     uint32_t rows, locals, local_fields, ports, port_fields;
     uint32_t *first;        /* 3*rows + 1: A, B, C of each row */
@@ -55,6 +67,7 @@ struct template {
     uint32_t *field_local;  /* rank -> local column */
     uint8_t *local_kind;    /* enum variable_kind per local column */
     uint8_t *port_kind;     /* enum variable_kind per port */
+    uint8_t *seed;          /* per local column: 1 seed, 0 derived */
     uint32_t seed_fields, seed_bits;
     uint32_t *seed_field_rank; /* k-th field seed -> rank */
     uint32_t *seed_bit_local;  /* k-th bit seed -> local column */
@@ -62,6 +75,10 @@ struct template {
     bool reads_ports;
     const struct expander *expander;          /* NULL: every local is a seed */
     uint32_t parameters[TEMPLATE_PARAMETERS]; /* for the expander, e.g. arity, constant masks */
+    /* Known once a shape has taken the template: */
+    uint8_t *classes;  /* enum combination_class, 3*rows */
+    uint32_t terms[3]; /* of A, B, C */
+    uint32_t longest;  /* most terms of one combination */
 };
 
 /* Turns a recorded cs into a template. The cs' first `ports` aux variables stand for the ports (their kinds
@@ -73,9 +90,11 @@ MUST_USE struct status template_from_cs(struct template *out, const struct cs *c
                                         bool reads_ports, const struct expander *expander,
                                         const uint32_t *parameters, uint32_t parameters_count);
 void template_end(struct template *t);
+size_t template_bytes(const struct template *t); /* memory that its arrays hold */
 
 /* Helpers for expand functions. count <= 64; bits that are already set stay set. */
-static inline void expansion_put_bits(const struct expansion *x, uint32_t local, uint64_t value, uint32_t count)
+static inline void expansion_put_bits(const struct expansion *x, uint32_t local, uint64_t value,
+                                      uint32_t count)
 {
     uint32_t at = x->bit_offset + local, shift = at & 63;
     if (count < 64)

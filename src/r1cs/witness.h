@@ -7,12 +7,12 @@
 
 /* Appended to in circuit order; sizes are fixed by the shape. */
 struct seeds {
-    fr *inputs;      /* shape.inputs, ONE first */
-    fr *fields;      /* shape.seed_fields */
-    uint64_t *bits;  /* shape.seed_bits, packed */
-    uint32_t *hints; /* shape.hint_words */
-    uint32_t inputs_count, fields_count, bits_count, hints_count;                   /* written so far */
-    uint32_t inputs_capacity, fields_capacity, bits_capacity, hints_capacity;       /* what the shape wants */
+    fr *inputs;                                                               /* shape.inputs, ONE first */
+    fr *fields;                                                               /* shape.seed_fields */
+    uint64_t *bits;                                                           /* shape.seed_bits, packed */
+    uint32_t *hints;                                                          /* shape.hint_words */
+    uint32_t inputs_count, fields_count, bits_count, hints_count;             /* written so far */
+    uint32_t inputs_capacity, fields_capacity, bits_capacity, hints_capacity; /* what the shape wants */
 };
 size_t seeds_bytes(const struct shape *shape);
 MUST_USE struct status seeds_start(struct seeds *out, const struct shape *shape); /* input ONE is written */
@@ -38,7 +38,8 @@ MUST_USE struct status witness_expand(struct witness *witness, const struct shap
                                       const struct seeds *seeds, const struct work *work);
 
 /* a[k] = <A_k, w>, b[k] = <B_k, w> for all rows with the input rows; entries from there to `size` are zeroed.
- * c (may be NULL) likewise. size >= shape_all_rows. */
+ * size >= shape_all_rows. c likewise, or NULL: then a[k] may be taken from C where B is {ONE: 1}. That is the
+ * same value if the row holds; of a witness that breaks a row no proof verifies in either case. */
 MUST_USE struct status witness_evaluate(fr *a, fr *b, fr *c, size_t size, const struct shape *shape,
                                         const struct witness *witness, const struct work *work);
 
