@@ -5,7 +5,7 @@
  *     ntt_bench [first [last]] */
 #include "base/mem.h"
 #include "base/pool.h"
-#include "field/flavour.h"
+#include "../field/mul_time.h"
 #include "poly/h.h"
 #include "poly/lagrange.h"
 #include <stdio.h>
@@ -25,30 +25,6 @@ static void stop(struct status s)
         return;
     fprintf(stderr, "ntt_bench: %s\n", s.message);
     exit(1);
-}
-
-/* Nanoseconds of one multiplication in a row of independent ones; the best of several rounds. */
-static double mul_ns(void)
-{
-    enum { COUNT = 512, ROUNDS = 200 };
-    static fr x[COUNT];
-    double best = 1e9;
-    for (size_t i = 0; i < COUNT; i++)
-        fr_from_u64(&x[i], i + 2);
-    for (int repeat = 0; repeat < 20; repeat++) {
-        double start = now_ns(CLOCK_THREAD_CPUTIME_ID);
-        for (int round = 0; round < ROUNDS; round++)
-            for (size_t i = 0; i < COUNT; i++)
-#ifdef CUZK_X86_64
-                if (flavour_in_force() == FLAVOUR_ADX)
-                    fr_mul_adx(&x[i], &x[i], &FR_GENERATOR);
-                else
-#endif
-                    fr_mul_portable(&x[i], &x[i], &FR_GENERATOR);
-        double each = (now_ns(CLOCK_THREAD_CPUTIME_ID) - start) / COUNT / ROUNDS;
-        best = each < best ? each : best;
-    }
-    return best;
 }
 
 enum operation { INVERSE, FORWARD_COSET, INVERSE_3, H, LAGRANGE, OPERATIONS };
@@ -92,7 +68,7 @@ int main(int argc, char **argv)
     unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 16, last = argc > 2 ? (unsigned)atoi(argv[2]) : 22;
     struct pool *pool;
     stop(pool_start(&pool, 2));
-    double mul = mul_ns();
+    double mul = mul_time_fr_ns();
     printf("%s, Fr multiplication %.1f ns\n", flavour_name(flavour_in_force()), mul);
     printf("%4s  %-14s %12s %14s %10s %12s\n", "log2", "operation", "ms", "ns/butterfly", "x floor",
            "2 threads");
@@ -107,7 +83,8 @@ int main(int argc, char **argv)
             for (size_t j = 0; j < d.size; j++)
                 v[i][j] = (fr){{j * 77 + i, j * j, i + 1, j}};
         }
-        for (int o = 0; o < OPERATIONS; o++) {
+        for (unsigned i = 0; i < OPERATIONS; i++) {
+            enum operation o = (enum operation)i;
             struct work alone = {NULL, PRIORITY_NORMAL, NULL}, both = {pool, PRIORITY_NORMAL, NULL};
             double ns = best_ns(o, &d, &alone, v, CLOCK_THREAD_CPUTIME_ID);
             double wall = best_ns(o, &d, &alone, v, CLOCK_MONOTONIC);

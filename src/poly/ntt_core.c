@@ -21,7 +21,7 @@
 #include "poly/ntt_core.h"
 #include <string.h>
 
-#define TILE_WIDTH    4
+#define TILE_WIDTH    ((size_t)4)
 #define TILE_ROWS     ((size_t)1 << DOMAIN_PASS_LOG2)
 #define TASK_ELEMENTS ((size_t)1 << 11)
 
