@@ -36,7 +36,7 @@ static void place_column(struct bump *b, struct column_proof *c, const struct se
 
 static void place_proof(struct bump *b, struct vanilla_proof *p, const struct sector_size *s)
 {
-    uint32_t binary[TREE_LEVELS_MAX], arities[TREE_LEVELS_MAX];
+    uint32_t binary[SECTOR_LEVELS_MAX], arities[SECTOR_LEVELS_MAX];
     uint32_t length = sector_arities(arities, s);
     for (uint32_t i = 0; i < s->log2_nodes; i++)
         binary[i] = 2;

@@ -34,7 +34,7 @@ const struct registered_seal REGISTERED_SEAL[REGISTERED_SEALS] = {
     SEALS(15, "V1_2_Feat_NonInteractivePoRep", API_1_2, SEAL_NON_INTERACTIVE),
 };
 
-uint32_t sector_arities(uint32_t arities[TREE_LEVELS_MAX], const struct sector_size *s)
+uint32_t sector_arities(uint32_t arities[SECTOR_LEVELS_MAX], const struct sector_size *s)
 {
     uint32_t bits = s->log2_nodes, count = 0;
     for (uint32_t arity = 1; arity < s->sub; arity *= 2)

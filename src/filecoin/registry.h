@@ -8,16 +8,16 @@
 #include "base/status.h"
 #include <stdint.h>
 
-#define NODE_BYTES       32
-#define DRG_PARENTS      6
-#define EXPANDER_PARENTS 8
-#define PARENTS          (DRG_PARENTS + EXPANDER_PARENTS)
-#define LABEL_INPUTS     37 /* parent values that one label hashes, repeats included */
-#define LAYERS_MAX       11
-#define CHALLENGES_MAX   18 /* per partition */
-#define PARTITIONS_MAX   10 /* interactive and synthetic */
-#define TREE_LEVELS_MAX  36
-#define TREE_ARITY_MAX   8
+#define NODE_BYTES        32
+#define DRG_PARENTS       6
+#define EXPANDER_PARENTS  8
+#define PARENTS           (DRG_PARENTS + EXPANDER_PARENTS)
+#define LABEL_INPUTS      37 /* parent values that one label hashes, repeats included */
+#define LAYERS_MAX        11
+#define CHALLENGES_MAX    18 /* per partition */
+#define PARTITIONS_MAX    10 /* interactive and synthetic */
+#define SECTOR_LEVELS_MAX 36
+#define SECTOR_ARITY_MAX  8
 
 struct sector_size {
     const char *name;    /* "32GiB": as in the JSON tags, and for people */
@@ -46,7 +46,7 @@ static inline uint64_t sector_bytes(const struct sector_size *s)
     return UINT64_C(32) << s->log2_nodes;
 }
 /* Arities of a path in tree_c and tree_r_last, leaf to root; returns their number. */
-uint32_t sector_arities(uint32_t arities[TREE_LEVELS_MAX], const struct sector_size *s);
+uint32_t sector_arities(uint32_t arities[SECTOR_LEVELS_MAX], const struct sector_size *s);
 const struct sector_size *sector_by_bytes(uint64_t bytes);        /* NULL if there is none */
 const struct sector_size *sector_by_circuit(const char *circuit); /* "32g" */
 

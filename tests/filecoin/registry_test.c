@@ -22,7 +22,7 @@ static void sizes(void **state)
     };
     for (size_t i = 0; i < SECTOR_SIZES; i++) {
         const struct sector_size *s = &SECTOR_SIZE[i];
-        uint32_t arities[TREE_LEVELS_MAX];
+        uint32_t arities[SECTOR_LEVELS_MAX];
         assert_true(sector_bytes(s) == expected[i].bytes);
         assert_ptr_equal(sector_by_bytes(expected[i].bytes), s);
         assert_ptr_equal(sector_by_circuit(s->circuit), s);

@@ -44,7 +44,7 @@ static inline void from_hex(uint8_t *out, size_t size, const char *hex)
     assert_true(hex_decode(out, size, hex, strlen(hex)));
 }
 
-static inline uint8_t *test_file(const char *name, size_t *size)
+static __attribute__((noinline, unused)) uint8_t *test_file(const char *name, size_t *size)
 {
     char path[512];
     uint8_t *data;
