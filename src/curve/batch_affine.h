@@ -8,6 +8,7 @@
 #ifndef CUZK_CURVE_BATCH_AFFINE_H
 #define CUZK_CURVE_BATCH_AFFINE_H
 
+#include "curve/group_names.h"
 #include "curve/point.h"
 #include "field/flavour.h"
 
@@ -17,7 +18,11 @@
 #define BATCH_DOUBLINGS 64
 #define BATCH_LIMBS     8 /* room for the radix-2^52 kernels; the others use 6 */
 
-#include "curve/group_names.h"
+#ifdef CUZK_X86_64
+/* Whether additions run eight at a time by AVX-512 IFMA (batch_affine_x8.c): on processors that have it,
+ * unless CUZK_CPU is set to "portable" or to "adx". Constant after the first call; thread safe. */
+bool batch_x8_in_force(void);
+#endif
 
 #define GROUP          g1
 #define FIELD          fp

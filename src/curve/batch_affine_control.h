@@ -1,10 +1,21 @@
 /* Queue handling of batch-affine addition for one group: a template, included once per group by
  * curve/batch_affine.c with GROUP and FIELD defined. No include guard. */
 
+static void GN(batch_run)(struct GN(batch) * batch)
+{
+#ifdef CUZK_X86_64
+    if (batch_x8_in_force()) {
+        GN(batch_kernel_x8)(batch->sums, batch->count, batch->scratch);
+        return;
+    }
+#endif
+    GN_CALL(GN(batch_kernel), batch->sums, batch->count, batch->scratch);
+}
+
 void GN(batch_flush)(struct GN(batch) * batch)
 {
     if (batch->count)
-        GN_CALL(GN(batch_kernel), batch->sums, batch->count, batch->scratch);
+        GN(batch_run)(batch);
     if (batch->doublings)
         GN_CALL(GN(batch_double_kernel), batch->doubled, batch->doublings, batch->scratch);
     batch->count = batch->doublings = 0;

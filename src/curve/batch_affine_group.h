@@ -54,3 +54,7 @@ static inline void GN(prefetch)(const GN(affine) * a)
 
 GN_DECLARE(void, GN(batch_kernel), (const struct GN(sum) * sums, size_t n, uint64_t *scratch));
 GN_DECLARE(void, GN(batch_double_kernel), (const struct GN(sum) * sums, size_t n, uint64_t *scratch));
+#ifdef CUZK_X86_64
+/* AVX-512 IFMA; no doublings. */
+void GN(batch_kernel_x8)(const struct GN(sum) * sums, size_t n, uint64_t *scratch);
+#endif
