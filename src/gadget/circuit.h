@@ -27,7 +27,7 @@ struct bits {
     uint32_t count;
     uint64_t values[4];
 };
-static inline bool bits_get(const struct bits *b, uint32_t i)
+static inline bool bits_at(const struct bits *b, uint32_t i)
 {
     return (b->values[i / 64] >> (i % 64)) & 1;
 }
@@ -100,8 +100,8 @@ struct number circuit_label(struct circuit *c, const struct bits *replica_id,
 void circuit_por(struct circuit *c, const struct tree_form *form, const struct number *leaf,
                  const struct tree_path *path, const struct number *root);
 /* PoRCircuit whose leaf and root are values: allocates the leaf first, the root after the path, and exposes
- * the root as an input. */
-void circuit_por_public(struct circuit *c, const struct tree_form *form, const fr *leaf,
-                        const struct tree_path *path, const fr *root);
+ * the root as an input unless it is private. */
+void circuit_por_values(struct circuit *c, const struct tree_form *form, const fr *leaf,
+                        const struct tree_path *path, const fr *root, bool private_root);
 
 #endif
