@@ -5,6 +5,7 @@
 #include "cuzk/cuzk.h"
 #include "device/device.h"
 #include "filecoin/c1.h"
+#include "filecoin/public.h"
 #include "filecoin/registry.h"
 
 struct cuzk {
@@ -41,6 +42,12 @@ struct cuzk_seeds {
 /* Copies a status to the caller's error (NULL allowed) and gives its code. */
 enum cuzk_code api_result(const struct status *s, struct cuzk_error *error);
 struct work api_work(struct cuzk *cuzk, enum priority priority);
+
+/* The sector size of a PoRep circuit's name. */
+struct status api_porep_sector(const struct sector_size **out, const char *circuit);
+/* Everything that cuzk_c1_check promises; gives the public values. */
+struct status api_check_c1(struct porep_public *public, struct cuzk *cuzk, const struct c1 *c1,
+                           uint64_t miner, uint64_t sector_number);
 
 /* Calls a cuzk_progress from a thread-safe counter: between the steps of long work. */
 struct api_progress {

@@ -157,23 +157,11 @@ static struct status params_path(char *path, size_t size, const struct sector_si
     return status_ok();
 }
 
-static struct status porep_sector(const struct sector_size **out, const char *circuit)
-{
-    enum proof_kind kind;
-    if (!circuit_by_name(&kind, out, circuit))
-        return status_hint(status_error(STATUS_INVALID, "no circuit is called \"%s\"", circuit),
-                           "circuits are porep-2k, porep-8m, porep-512m, porep-32g, porep-64g");
-    if (kind != PROOF_POREP)
-        return status_error(STATUS_UNSUPPORTED, "circuit %s: %s is not in this version", circuit,
-                            proof_kind_name(kind));
-    return status_ok();
-}
-
 enum cuzk_code cuzk_params_path(char *path, size_t size, const char *circuit, const char *directory,
                                 struct cuzk_error *error)
 {
     const struct sector_size *sector;
-    struct status s = porep_sector(&sector, circuit);
+    struct status s = api_porep_sector(&sector, circuit);
     if (!status_failed(&s))
         s = params_path(path, size, sector, directory, "params");
     return api_result(&s, error);
