@@ -1,6 +1,6 @@
 /* Transforms and the quotient polynomial, 2^16 to 2^22 (or the two given exponents), beside their floor:
- * k/2 multiplications an element and transform, at the multiplication time measured in the same run. One and
- * two threads. One thread is timed by processor time, which other programs disturb less.
+ * k/2 multiplications an element and transform, at the time of a scalar multiplication measured in the same
+ * run. One and two threads. One thread is timed by processor time, which other programs disturb less.
  *
  *     ntt_bench [first [last]] */
 #include "base/mem.h"
@@ -69,7 +69,11 @@ int main(int argc, char **argv)
     struct pool *pool;
     stop(pool_start(&pool, 2));
     double mul = mul_time_fr_ns();
-    printf("%s, Fr multiplication %.1f ns\n", flavour_name(flavour_in_force()), mul);
+    struct domain small;
+    stop(domain_open(&small, 6));
+    printf("%s%s, Fr multiplication %.1f ns\n", flavour_name(flavour_in_force()),
+           small.vectors ? " and AVX-512 IFMA (CUZK_CPU=adx: without)" : "", mul);
+    domain_close(&small);
     printf("%4s  %-14s %12s %14s %10s %12s\n", "log2", "operation", "ms", "ns/butterfly", "x floor",
            "2 threads");
     for (unsigned k = first; k <= last; k += 2) {

@@ -2,6 +2,7 @@
  * multiplications, so it runs in the caller's thread. */
 #include "poly/domain.h"
 #include "base/mem.h"
+#include "poly/ntt_ifma.h"
 
 bool domain_log2_for(unsigned *log2_size, uint64_t rows)
 {
@@ -107,8 +108,15 @@ struct status domain_open_blocks(struct domain *out, unsigned log2_size, unsigne
     fill_stages(&d.inverse, log2_size, block);
     fill_shifts(&d.shift_forward, log2_size, block);
     fill_shifts(&d.shift_inverse, log2_size, block);
+    struct status s = status_ok();
+#ifdef CUZK_X86_64
+    if (block >= 6 && ntt_ifma_in_force())
+        s = ntt_ifma_prepare(&d);
+#endif
+    if (status_failed(&s))
+        domain_close(&d);
     *out = d;
-    return status_ok();
+    return s;
 }
 
 struct status domain_open_with(struct domain *out, unsigned log2_size, const fr *root, const fr *shift)
@@ -129,5 +137,6 @@ struct status domain_open(struct domain *out, unsigned log2_size)
 void domain_close(struct domain *domain)
 {
     mem_free(domain->tables);
+    mem_free(domain->vectors);
     *domain = (struct domain){0};
 }

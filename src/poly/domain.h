@@ -5,7 +5,8 @@
  * (7-based); key files of other worlds number the same points differently and open their domain with
  * domain_open_with(). The order of points is w^0, w^1, ...; of a coset, shift w^0, shift w^1, ...
  *
- * Memory: 4 tables of 2^min(k, DOMAIN_TABLE_LOG2) elements, at most 512 KiB, whatever the size. */
+ * Memory: 4 tables of 2^min(k, DOMAIN_TABLE_LOG2) elements, at most 512 KiB whatever the size, and as much as
+ * 0.8 MiB more for the AVX-512 form where that is in force. */
 #ifndef CUZK_POLY_DOMAIN_H
 #define CUZK_POLY_DOMAIN_H
 
@@ -36,6 +37,8 @@ struct domain {
      * stages[c] = (shift^(size / block))^(c with its block_log2 bits reversed). */
     struct domain_powers shift_forward, shift_inverse;
     fr *tables; /* owns all of the above */
+    struct ntt_vectors
+        *vectors; /* the tables of the AVX-512 form (poly/ntt_ifma.h), NULL where not in force */
 };
 
 /* The smallest k with 2^k >= rows; false if that is more than DOMAIN_LOG2_MOST. */

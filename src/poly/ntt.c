@@ -2,10 +2,29 @@
  * the flavour, made once per call. */
 #include "poly/ntt.h"
 #include "poly/ntt_core.h"
+#include "poly/ntt_ifma.h"
 
 static struct status finished(bool ran)
 {
     return ran ? status_ok() : work_cancelled_status();
+}
+
+static bool frequency(const struct ntt_job *job)
+{
+#ifdef CUZK_X86_64
+    if (job->domain->vectors)
+        return ntt_dif_ifma(job);
+#endif
+    return FLAVOUR_CALL(ntt_dif, job);
+}
+
+static bool in_time(const struct ntt_job *job)
+{
+#ifdef CUZK_X86_64
+    if (job->domain->vectors)
+        return ntt_dit_ifma(job);
+#endif
+    return FLAVOUR_CALL(ntt_dit, job);
 }
 
 static struct status inverse(const struct domain *domain, const struct work *work, fr *const *vectors,
@@ -15,7 +34,7 @@ static struct status inverse(const struct domain *domain, const struct work *wor
     if (scale)
         fr_mul(&whole, &whole, scale);
     struct ntt_job job = {domain, work, vectors, count, &domain->inverse, shift, &whole};
-    return finished(FLAVOUR_CALL(ntt_dif, &job));
+    return finished(frequency(&job));
 }
 
 struct status ntt_inverse(const struct domain *domain, const struct work *work, fr *const *vectors,
@@ -34,14 +53,14 @@ struct status ntt_forward(const struct domain *domain, const struct work *work, 
                           size_t count)
 {
     struct ntt_job job = {domain, work, vectors, count, &domain->forward, NULL, NULL};
-    return finished(FLAVOUR_CALL(ntt_dit, &job));
+    return finished(in_time(&job));
 }
 
 struct status ntt_forward_coset(const struct domain *domain, const struct work *work, fr *const *vectors,
                                 size_t count)
 {
     struct ntt_job job = {domain, work, vectors, count, &domain->forward, &domain->shift_forward, NULL};
-    return finished(FLAVOUR_CALL(ntt_dit, &job));
+    return finished(in_time(&job));
 }
 
 struct status ntt_bit_reverse(const struct domain *domain, const struct work *work, fr *v, const fr *less)
@@ -64,5 +83,9 @@ struct status ntt_forward_natural(const struct domain *domain, const struct work
 struct status ntt_multiply(const struct domain *domain, const struct work *work, fr *out, const fr *a,
                            const fr *b)
 {
+#ifdef CUZK_X86_64
+    if (domain->vectors)
+        return finished(ntt_multiply_ifma(work, out, a, b, domain->size));
+#endif
     return finished(FLAVOUR_CALL(ntt_multiply_core, work, out, a, b, domain->size));
 }

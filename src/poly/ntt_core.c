@@ -19,17 +19,11 @@
  * The tile and its factors take 2^8 * 4 * 2 elements = 64 KiB of stack. Tasks are about 2^11 elements, half
  * a millisecond, times the number of vectors. */
 #include "poly/ntt_core.h"
+#include "poly/ntt_plan.h"
 #include <string.h>
 
-#define TILE_WIDTH    ((size_t)4)
-#define TILE_ROWS     ((size_t)1 << DOMAIN_PASS_LOG2)
-#define TASK_ELEMENTS ((size_t)1 << 11)
-
-struct pass {
-    const struct ntt_job *job;
-    unsigned high, low;
-    size_t per_task, total; /* tiles or blocks */
-};
+#define TILE_WIDTH ((size_t)4)
+#define TILE_ROWS  ((size_t)1 << DOMAIN_PASS_LOG2)
 
 /* Decimation in frequency of 2^log2 rows of `width` columns: butterfly (x + y, (x - y) w). */
 static inline __attribute__((always_inline)) void frequency_stages(fr *x, unsigned log2, size_t width,
@@ -113,8 +107,7 @@ static void strided_tile(const struct pass *pass, size_t tile, bool frequency)
     const struct ntt_job *job = pass->job;
     unsigned log2 = pass->high - pass->low;
     size_t rows = (size_t)1 << log2, columns = (size_t)1 << pass->low;
-    size_t column = tile * TILE_WIDTH % columns;
-    size_t start = (tile * TILE_WIDTH / columns << pass->high) + column;
+    size_t column, start = plan_tile(pass, tile, TILE_WIDTH, &column);
     fill_factors(factors, pass, column);
     for (size_t v = 0; v < job->count; v++) {
         fr *data = job->vectors[v] + start;
@@ -158,70 +151,39 @@ static void block(const struct pass *pass, size_t index, bool frequency)
     }
 }
 
-#define TASK(name, function, frequency)                                                                      \
-    static void name(void *context, size_t task)                                                             \
-    {                                                                                                        \
-        const struct pass *pass = context;                                                                   \
-        size_t first = task * pass->per_task, end = first + pass->per_task;                                  \
-        for (size_t i = first; i < end && i < pass->total; i++)                                              \
-            function(pass, i, frequency);                                                                    \
-    }
-TASK(strided_frequency_task, strided_tile, true)
-TASK(strided_time_task, strided_tile, false)
-TASK(block_frequency_task, block, true)
-TASK(block_time_task, block, false)
-
-/* Runs a pass of `total` pieces of `size` elements. */
-static bool run_pass(struct pass pass, pool_task *task, size_t size)
+static void strided_frequency(const struct pass *pass, size_t tile)
 {
-    pass.per_task = size < TASK_ELEMENTS ? TASK_ELEMENTS / size : 1;
-    pass.total = pass.job->domain->size / size;
-    return pool_run(pass.job->work, task, &pass, (pass.total + pass.per_task - 1) / pass.per_task);
+    strided_tile(pass, tile, true);
 }
 
-static bool run_strided(struct pass pass, pool_task *task)
+static void strided_time(const struct pass *pass, size_t tile)
 {
-    return run_pass(pass, task, TILE_WIDTH << (pass.high - pass.low));
+    strided_tile(pass, tile, false);
 }
 
-static unsigned strided_passes(const struct domain *domain)
+static void block_frequency(const struct pass *pass, size_t index)
 {
-    unsigned most = domain->pass_log2;
-    return (domain->log2_size - domain->block_log2 + most - 1) / most;
+    block(pass, index, true);
 }
 
-/* The strided passes share the bits above the block as evenly as possible; these are pass p's. */
-static struct pass strided_pass(const struct ntt_job *job, unsigned p)
+static void block_time(const struct pass *pass, size_t index)
 {
-    unsigned passes = strided_passes(job->domain), top = job->domain->log2_size;
-    unsigned bits = top - job->domain->block_log2;
-    return (struct pass){.job = job,
-                         .high = top - (bits * p + passes - 1) / passes,
-                         .low = top - (bits * (p + 1) + passes - 1) / passes};
+    block(pass, index, false);
 }
+
+PLAN_TASK(strided_frequency_task, strided_frequency)
+PLAN_TASK(strided_time_task, strided_time)
+PLAN_TASK(block_frequency_task, block_frequency)
+PLAN_TASK(block_time_task, block_time)
 
 bool FLAVOUR(ntt_dif)(const struct ntt_job *job)
 {
-    unsigned passes = strided_passes(job->domain);
-    for (unsigned p = 0; p < passes; p++) {
-        if (!run_strided(strided_pass(job, p), strided_frequency_task))
-            return false;
-    }
-    struct pass last = {.job = job};
-    return run_pass(last, block_frequency_task, (size_t)1 << job->domain->block_log2);
+    return plan_frequency(job, strided_frequency_task, block_frequency_task, TILE_WIDTH);
 }
 
 bool FLAVOUR(ntt_dit)(const struct ntt_job *job)
 {
-    unsigned passes = strided_passes(job->domain);
-    struct pass first = {.job = job};
-    if (!run_pass(first, block_time_task, (size_t)1 << job->domain->block_log2))
-        return false;
-    for (unsigned p = passes; p-- > 0;) {
-        if (!run_strided(strided_pass(job, p), strided_time_task))
-            return false;
-    }
-    return true;
+    return plan_time(job, strided_time_task, block_time_task, TILE_WIDTH);
 }
 
 /* ---- element by element ---- */
