@@ -50,17 +50,19 @@ static void print_loop(const struct field_loop *portable, const struct field_loo
 static void long_fp_sqrt(size_t n)
 {
     fp a = FP_R2;
-    for (size_t i = 0; i < n; i++)
-        if (!fp_sqrt_vartime(&a, &a))
-            a = FP_R2;
+    for (size_t i = 0; i < n; i++) {
+        fp_sqr(&a, &a);
+        fp_sqrt_vartime(&a, &a);
+    }
 }
 
 static void long_fp2_sqrt(size_t n)
 {
     fp2 a = {FP_R2, FP_ONE};
-    for (size_t i = 0; i < n; i++)
-        if (!fp2_sqrt_vartime(&a, &a))
-            a = (fp2){FP_R2, FP_ONE};
+    for (size_t i = 0; i < n; i++) {
+        fp2_sqr(&a, &a);
+        fp2_sqrt_vartime(&a, &a);
+    }
 }
 
 static void long_fp_inv(size_t n)
@@ -91,7 +93,7 @@ int main(void)
     size_t count;
     const struct field_loop *portable = field_loops_portable(&count), *adx = NULL;
 #ifdef CUZK_X86_64
-    if (__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("adx"))
+    if (flavour_available(FLAVOUR_ADX))
         adx = field_loops_adx(&count);
 #endif
     printf("%-20s %20s   %20s   portable\n%-20s %9s %9s   %9s %9s      / adx\n", "ns per operation",

@@ -7,13 +7,15 @@
 
 enum { STREAMS = 8 };
 
+/* The compiler must not know the operands. */
+#define HIDE(x) __asm__ volatile("" : "+m"(x))
 #define KEEP(x) __asm__ volatile("" : : "r"(&(x)) : "memory")
 
 #define LOOP(type, op, START, call)                                                                          \
     static void chain_##op(size_t n)                                                                         \
     {                                                                                                        \
         type x = START, y = START;                                                                           \
-        (void)y;                                                                                             \
+        HIDE(y);                                                                                             \
         for (size_t i = 0; i < n; i++) {                                                                     \
             call;                                                                                            \
         }                                                                                                    \
@@ -22,7 +24,7 @@ enum { STREAMS = 8 };
     static void independent_##op(size_t n)                                                                   \
     {                                                                                                        \
         type streams[STREAMS], y = START;                                                                    \
-        (void)y;                                                                                             \
+        HIDE(y);                                                                                             \
         for (int j = 0; j < STREAMS; j++)                                                                    \
             streams[j] = y;                                                                                  \
         for (size_t i = 0; i < n; i += STREAMS)                                                              \

@@ -3,7 +3,6 @@
 #include "field/flavour.h"
 
 #include "base/status.h"
-#include <stdbool.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,4 +51,9 @@ enum flavour flavour_in_force(void)
 const char *flavour_name(enum flavour flavour)
 {
     return flavour == FLAVOUR_ADX ? "adx" : "portable";
+}
+
+bool flavour_available(enum flavour flavour)
+{
+    return flavour == FLAVOUR_PORTABLE || processor_has_adx();
 }

@@ -13,11 +13,15 @@
 #ifndef CUZK_FIELD_FLAVOUR_H
 #define CUZK_FIELD_FLAVOUR_H
 
+#include <stdbool.h>
+
 enum flavour { FLAVOUR_PORTABLE, FLAVOUR_ADX };
 
 /* The flavour in force for this process; constant after the first call; thread safe. */
 enum flavour flavour_in_force(void);
 const char *flavour_name(enum flavour flavour);
+/* Whether this processor (and build) can run the flavour; for tests and benches that run both. */
+bool flavour_available(enum flavour flavour);
 
 #define FLAVOUR_PASTE2(name, suffix) name##suffix
 #define FLAVOUR_PASTE(name, suffix)  FLAVOUR_PASTE2(name, suffix)

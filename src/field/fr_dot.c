@@ -18,8 +18,8 @@ static void fr_dot_rows(uint64_t out[5], const fr *a, const fr *b, size_t n)
             t1 = limb_mac(t1, a[k].l[1], x, &carry);
             t2 = limb_mac(t2, a[k].l[2], x, &carry);
             t3 = limb_mac(t3, a[k].l[3], x, &carry);
-            t4 = limb_add(t4, 0, &carry);
-            t5 += carry;
+            t4 += carry;
+            t5 += t4 < carry;
         }
         uint64_t q = t0 * FR_N0;
         carry = 0;
@@ -27,8 +27,8 @@ static void fr_dot_rows(uint64_t out[5], const fr *a, const fr *b, size_t n)
         t0 = limb_mac(t1, q, FR_MODULUS.l[1], &carry);
         t1 = limb_mac(t2, q, FR_MODULUS.l[2], &carry);
         t2 = limb_mac(t3, q, FR_MODULUS.l[3], &carry);
-        t3 = limb_add(t4, 0, &carry);
-        t4 = t5 + carry;
+        t3 = t4 + carry;
+        t4 = t5 + (t3 < carry);
     }
     out[0] = t0, out[1] = t1, out[2] = t2, out[3] = t3, out[4] = t4;
 }

@@ -12,20 +12,11 @@ struct subject {
     bool (*alias[2])(const uint64_t *a, const uint64_t *b);
 };
 
-static bool processor_can_adx(void)
-{
-#ifdef CUZK_X86_64
-    return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("adx");
-#else
-    return false;
-#endif
-}
-
 static struct subject subject_fr(void)
 {
     struct subject s = {{field_ops_fr_portable()}, 1, {field_ops_alias_fr_portable}};
 #ifdef CUZK_X86_64
-    if (processor_can_adx())
+    if (flavour_available(FLAVOUR_ADX))
         s.flavours[1] = field_ops_fr_adx(), s.alias[1] = field_ops_alias_fr_adx, s.count = 2;
 #endif
     return s;
@@ -35,7 +26,7 @@ static struct subject subject_fp(void)
 {
     struct subject s = {{field_ops_fp_portable()}, 1, {field_ops_alias_fp_portable}};
 #ifdef CUZK_X86_64
-    if (processor_can_adx())
+    if (flavour_available(FLAVOUR_ADX))
         s.flavours[1] = field_ops_fp_adx(), s.alias[1] = field_ops_alias_fp_adx, s.count = 2;
 #endif
     return s;

@@ -269,7 +269,7 @@ static void check_dot(const fr *a, const fr *b, size_t n)
     fr_dot_bulk_portable(&have, a, b, n);
     assert_true(fr_equal(&have, &want));
 #ifdef CUZK_X86_64
-    if (__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("adx")) {
+    if (flavour_available(FLAVOUR_ADX)) {
         fr_dot_bulk_adx(&have, a, b, n);
         assert_true(fr_equal(&have, &want));
     }

@@ -36,7 +36,7 @@ static const struct tower towers[] = {
 static size_t towers_count(void)
 {
 #ifdef CUZK_X86_64
-    return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("adx") ? 2 : 1;
+    return flavour_available(FLAVOUR_ADX) ? 2 : 1;
 #else
     return 1;
 #endif
