@@ -111,6 +111,13 @@ uint32_t circuit_place(struct circuit *c, const struct template_key *key, const 
     return circuit_ok(c) ? first_aux : 0;
 }
 
+uint32_t circuit_place_number(struct circuit *c, const struct template_key *key,
+                              const struct port_list *ports)
+{
+    uint32_t out[8], first = circuit_place(c, key, ports, out);
+    return first + out[0];
+}
+
 /* A variable as the generic form and the template form name it: the same. */
 static variable agreed(const struct circuit *c, variable generic, uint32_t placed_aux)
 {
@@ -187,12 +194,10 @@ static uint32_t place_two(struct circuit *c, enum template_kind kind, const stru
 {
     struct template_key key = {kind, {0}};
     struct port_list ports;
-    uint32_t out[8];
     ports_clear(&ports);
     ports_number(&ports, a->v);
     ports_number(&ports, b->v);
-    uint32_t first = circuit_place(c, &key, &ports, out);
-    return first + out[0];
+    return circuit_place_number(c, &key, &ports);
 }
 
 void circuit_equal(struct circuit *c, const struct number *a, const struct number *b)
@@ -234,6 +239,73 @@ struct number circuit_mul(struct circuit *c, const struct number *a, const struc
         generic = number_mul(c->cs, a, b);
     uint32_t placed = c->builder ? place_two(c, TEMPLATE_MUL, a, b) : 0;
     return circuit_result(c, &generic, placed, a->known && b->known, &value);
+}
+
+struct number circuit_sum(struct circuit *c, const struct number *terms, uint32_t count)
+{
+    struct number generic = {0};
+    uint32_t placed = 0;
+    bool known = true;
+    fr value = FR_ZERO;
+    CHECK(count >= 1 && count <= 64);
+    for (uint32_t i = 0; i < count; i++) {
+        fr_add(&value, &value, &terms[i].value);
+        known &= terms[i].known;
+    }
+    if (c->cs)
+        generic = number_sum(c->cs, terms, count);
+    if (c->builder) {
+        struct template_key key = {TEMPLATE_SUM, {count}};
+        struct port_list ports;
+        ports_clear(&ports);
+        for (uint32_t i = 0; i < count; i++)
+            ports_number(&ports, terms[i].v);
+        placed = circuit_place_number(c, &key, &ports);
+    }
+    return circuit_result(c, &generic, placed, known, &value);
+}
+
+struct number circuit_scale_add(struct circuit *c, const struct number *x, uint32_t scale, uint32_t offset)
+{
+    struct number generic = {0};
+    uint32_t placed = 0;
+    fr value, constant;
+    fr_from_u64(&value, scale);
+    fr_from_u64(&constant, offset);
+    fr_mul(&value, &value, &x->value);
+    fr_add(&value, &value, &constant);
+    if (c->cs)
+        generic = number_scale_add(c->cs, x, scale, offset);
+    if (c->builder) {
+        struct template_key key = {TEMPLATE_SCALE_ADD, {scale, offset}};
+        struct port_list ports;
+        ports_clear(&ports);
+        ports_number(&ports, x->v);
+        placed = circuit_place_number(c, &key, &ports);
+    }
+    return circuit_result(c, &generic, placed, x->known, &value);
+}
+
+struct number circuit_mul_bit(struct circuit *c, const struct number *x, const struct bits *bit)
+{
+    struct number generic = {0};
+    uint32_t placed = 0;
+    fr value = bits_at(bit, 0) ? x->value : FR_ZERO;
+    CHECK(bit->count == 1);
+    if (c->cs) {
+        struct boolean b;
+        bits_to_booleans(&b, bit);
+        generic = number_mul_bit(c->cs, x, &b);
+    }
+    if (c->builder) {
+        struct template_key key = {TEMPLATE_MUL_BIT, {0}};
+        struct port_list ports;
+        ports_clear(&ports);
+        ports_number(&ports, x->v);
+        ports_bits(&ports, bit->first, 1);
+        placed = circuit_place_number(c, &key, &ports);
+    }
+    return circuit_result(c, &generic, placed, x->known, &value);
 }
 
 /* ---- bits ---- */
@@ -331,11 +403,9 @@ struct number circuit_pack(struct circuit *c, const struct bits *b)
     }
     if (c->builder) {
         struct port_list ports;
-        uint32_t out[8];
         ports_clear(&ports);
         ports_bits(&ports, b->first, b->count);
-        placed = circuit_place(c, &key, &ports, out);
-        placed += out[0];
+        placed = circuit_place_number(c, &key, &ports);
     }
     return circuit_result(c, &generic, placed, circuit_has_values(c), &value);
 }

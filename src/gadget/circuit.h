@@ -59,6 +59,9 @@ void circuit_equal(struct circuit *c, const struct number *a, const struct numbe
 struct number circuit_add(struct circuit *c, const struct number *a, const struct number *b);
 struct number circuit_sub(struct circuit *c, const struct number *a, const struct number *b);
 struct number circuit_mul(struct circuit *c, const struct number *a, const struct number *b);
+struct number circuit_sum(struct circuit *c, const struct number *terms, uint32_t count); /* 1 to 64 */
+/* x * scale + offset */
+struct number circuit_scale_add(struct circuit *c, const struct number *x, uint32_t scale, uint32_t offset);
 /* encode of gadgets specification 7.1 */
 static inline struct number circuit_encode(struct circuit *c, const struct number *key,
                                            const struct number *value)
@@ -77,10 +80,16 @@ struct bits circuit_to_bits_update(struct circuit *c, const struct number *x); /
 void circuit_pack_input(struct circuit *c, const struct bits *b);    /* one input; at most 254 bits */
 struct number circuit_pack(struct circuit *c, const struct bits *b); /* pack_bits; at most 254 bits */
 
+/* The bit's product with x; bit has one bit. */
+struct number circuit_mul_bit(struct circuit *c, const struct number *x, const struct bits *bit);
+
 /* ---- hashes ---- */
 /* Legacy Poseidon circuit with the Merkle tag of the arity; arity at most 11. */
 struct number circuit_poseidon(struct circuit *c, const struct number *inputs, uint32_t arity);
 struct number circuit_poseidon_tagged(struct circuit *c, const struct number *inputs, uint32_t arity,
+                                      uint64_t tag);
+/* The same and the value computed, for inputs that are known: where the walk goes on with its bits. */
+struct number circuit_poseidon_valued(struct circuit *c, const struct number *inputs, uint32_t arity,
                                       uint64_t tag);
 static inline struct number circuit_hash2(struct circuit *c, const struct number *a, const struct number *b)
 {
@@ -99,6 +108,11 @@ struct number circuit_label(struct circuit *c, const struct bits *replica_id,
  * root. For SHA-256 the leaf must be known. path may be NULL without a value sink. */
 void circuit_por(struct circuit *c, const struct tree_form *form, const struct number *leaf,
                  const struct tree_path *path, const struct number *root);
+/* por_no_challenge_input: index bits, leaf, siblings (level by level) and root all exist. For SHA-256 leaf
+ * and siblings must be known. */
+void circuit_por_existing(struct circuit *c, const struct tree_form *form, const struct bits *index,
+                          const struct number *leaf, const struct number *siblings,
+                          const struct number *root);
 /* PoRCircuit whose leaf and root are values: allocates the leaf first, the root after the path, and exposes
  * the root as an input unless it is private. */
 void circuit_por_values(struct circuit *c, const struct tree_form *form, const fr *leaf,

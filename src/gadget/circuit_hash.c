@@ -20,12 +20,10 @@ struct number circuit_poseidon_tagged(struct circuit *c, const struct number *in
     if (c->builder) {
         struct template_key key = {TEMPLATE_POSEIDON, {arity, (uint32_t)tag, (uint32_t)(tag >> 32)}};
         struct port_list ports;
-        uint32_t out[8];
         ports_clear(&ports);
         for (uint32_t i = 0; i < arity; i++)
             ports_number(&ports, inputs[i].v);
-        placed = circuit_place(c, &key, &ports, out);
-        placed += out[0];
+        placed = circuit_place_number(c, &key, &ports);
     }
     return circuit_result(c, &generic, placed, false, &FR_ZERO);
 }
@@ -33,6 +31,21 @@ struct number circuit_poseidon_tagged(struct circuit *c, const struct number *in
 struct number circuit_poseidon(struct circuit *c, const struct number *inputs, uint32_t arity)
 {
     return circuit_poseidon_tagged(c, inputs, arity, poseidon_merkle_tag(arity));
+}
+
+struct number circuit_poseidon_valued(struct circuit *c, const struct number *inputs, uint32_t arity,
+                                      uint64_t tag)
+{
+    struct number out = circuit_poseidon_tagged(c, inputs, arity, tag);
+    fr values[36], value;
+    if (!c->seeds)
+        return out;
+    for (uint32_t i = 0; i < arity; i++) {
+        CHECK(inputs[i].known);
+        values[i] = inputs[i].value;
+    }
+    poseidon_hash_tagged(&value, poseidon_of(arity), tag, values);
+    return circuit_result(c, &out, variable_index(out.v), true, &value);
 }
 
 /* ---- SHA-256 messages ---- */
@@ -128,12 +141,10 @@ struct number circuit_sha_digest(struct circuit *c, const struct sha_state *s)
     if (c->builder) {
         struct template_key key = {TEMPLATE_PACK, {254}};
         struct port_list ports;
-        uint32_t out[8];
         ports_clear(&ports);
         for (uint32_t i = 0; i < 254; i++)
             ports_bits(&ports, (variable){s->first[i / 32].id + sha_bit_of_word(i % 32)}, 1);
-        placed = circuit_place(c, &key, &ports, out);
-        placed += out[0];
+        placed = circuit_place_number(c, &key, &ports);
     }
     if (c->seeds) {
         fr_int trimmed;

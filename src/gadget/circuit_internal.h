@@ -13,6 +13,9 @@ enum template_kind {
     TEMPLATE_ADD,            /* ports: two numbers */
     TEMPLATE_SUB,            /* ports: two numbers */
     TEMPLATE_MUL,            /* ports: two numbers */
+    TEMPLATE_SUM,            /* count; ports: numbers */
+    TEMPLATE_SCALE_ADD,      /* scale, offset; port: number */
+    TEMPLATE_MUL_BIT,        /* ports: number, bit */
     TEMPLATE_TO_BITS,        /* port: number */
     TEMPLATE_TO_BITS_UPDATE, /* port: number */
     TEMPLATE_PACK_INPUT,     /* count; ports: bits, input */
@@ -20,6 +23,7 @@ enum template_kind {
     TEMPLATE_POSEIDON,       /* arity, tag low, tag high; ports: numbers */
     TEMPLATE_PATH_ELEMENT,   /* arity; port: node */
     TEMPLATE_SHA_PATH_HEAD,  /* arity; port: node */
+    TEMPLATE_INSERT,         /* arity; ports: index bits, node, siblings */
     TEMPLATE_PATH_END,       /* count; ports: bits, input, computed root, root */
     TEMPLATE_SHA256_BLOCK,   /* the expander's parameters, then the constant bits' values by word;
                               * ports: state words unless constant, message bits */
@@ -80,6 +84,10 @@ static inline void ports_number(struct port_list *p, variable v)
  * On failure the circuit has the error and 0 is returned. */
 uint32_t circuit_place(struct circuit *c, const struct template_key *key, const struct port_list *ports,
                        uint32_t out[8]);
+
+/* The same for a template with one result: its aux variable. */
+uint32_t circuit_place_number(struct circuit *c, const struct template_key *key,
+                              const struct port_list *ports);
 
 static inline bool circuit_ok(const struct circuit *c)
 {

@@ -3,7 +3,7 @@
  */
 #include "gadget/circuit_internal.h"
 
-#include "gadget/expanders.h"
+#include "gadget/insert_values.h"
 #include "gadget/poseidon.h"
 #include <string.h>
 
@@ -134,6 +134,67 @@ void circuit_por(struct circuit *c, const struct tree_form *form, const struct n
         circuit_place(c, &key, &w.ports, NULL);
     }
 }
+
+/* ---- paths whose every part exists ---- */
+
+/* Inserts the node among its siblings; the children as numbers. */
+static void insert_existing(struct circuit *c, struct number children[8], const struct bits *index,
+                            uint32_t arity, const struct number *node, const struct number *siblings)
+{
+    fr picks[20], sibling_values[7], values[8];
+    uint32_t out[8] = {0}, first = 0;
+    bool known = node->known;
+    for (uint32_t i = 0; i + 1 < arity; i++) {
+        sibling_values[i] = siblings[i].value;
+        known &= siblings[i].known;
+    }
+    insert_values(picks, values, index->count, (uint32_t)index->values[0], &node->value, sibling_values);
+    if (c->builder) {
+        struct template_key key = {TEMPLATE_INSERT, {arity}};
+        struct port_list ports;
+        ports_clear(&ports);
+        ports_bits(&ports, index->first, index->count);
+        ports_number(&ports, node->v);
+        for (uint32_t i = 0; i + 1 < arity; i++)
+            ports_number(&ports, siblings[i].v);
+        first = circuit_place(c, &key, &ports, out);
+    }
+    for (uint32_t i = 0; i < arity; i++)
+        children[i] = (struct number){.v = variable_aux(first + out[i]), .known = known, .value = values[i]};
+}
+
+void circuit_por_existing(struct circuit *c, const struct tree_form *form, const struct bits *index,
+                          const struct number *leaf, const struct number *siblings, const struct number *root)
+{
+    struct cs *cs = c->cs;
+    struct number node = *leaf, children[8];
+    uint32_t used = 0;
+    CHECK(index->count == tree_form_log2_leaves(form));
+    if (cs) {
+        struct boolean booleans[256];
+        bits_to_booleans(booleans, index);
+        por_no_challenge_circuit(cs, form, booleans, leaf, siblings, root);
+    }
+    if (!c->builder && !c->seeds)
+        return;
+    c->cs = NULL; /* the generic form has run as a whole */
+    for (uint32_t level = 0; level < tree_form_levels(form); level++) {
+        uint32_t arity = tree_form_arity(form, level), log2_arity = tree_form_log2_arity(form, level);
+        struct bits here = bits_slice(index, used, log2_arity);
+        CHECK(arity == 2 || arity == 4 || arity == 8);
+        insert_existing(c, children, &here, arity, &node, siblings);
+        if (form->hasher == HASHER_POSEIDON)
+            node = circuit_poseidon(c, children, arity);
+        else
+            node = circuit_sha_numbers(c, children, arity);
+        used += log2_arity;
+        siblings += arity - 1;
+    }
+    circuit_equal(c, &node, root);
+    c->cs = cs;
+}
+
+/* ---- paths with leaf and root of their own ---- */
 
 void circuit_por_values(struct circuit *c, const struct tree_form *form, const fr *leaf,
                         const struct tree_path *path, const fr *root, bool private_root)

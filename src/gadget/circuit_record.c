@@ -87,6 +87,51 @@ static void record_arithmetic(struct recording *r)
     }
 }
 
+static void record_sum(struct recording *r)
+{
+    struct number terms[64];
+    uint32_t count = r->key->words[0];
+    CHECK(count >= 1 && count <= 64);
+    for (uint32_t i = 0; i < count; i++)
+        terms[i] = number_port(r);
+    struct number out = number_sum(&r->cs, terms, count);
+    result(r, 0, out.v);
+    expanded_by(r, EXPANDER_SUM, 1);
+}
+
+static void record_scale_add(struct recording *r)
+{
+    struct number x = number_port(r), out = number_scale_add(&r->cs, &x, r->key->words[0], r->key->words[1]);
+    result(r, 0, out.v);
+    expanded_by(r, EXPANDER_SCALE_ADD, 2);
+}
+
+static void record_mul_bit(struct recording *r)
+{
+    struct number x = number_port(r);
+    struct boolean bit = bit_port(r);
+    struct number out = number_mul_bit(&r->cs, &x, &bit);
+    result(r, 0, out.v);
+    expanded_by(r, EXPANDER_MUL_BIT, 0);
+}
+
+static void record_insert(struct recording *r)
+{
+    struct number node, siblings[7], children[8];
+    struct boolean bits[3];
+    uint32_t arity = r->key->words[0], log2_arity = (uint32_t)__builtin_ctz(arity);
+    CHECK(arity == 2 || arity == 4 || arity == 8);
+    for (uint32_t i = 0; i < log2_arity; i++)
+        bits[i] = bit_port(r);
+    node = number_port(r);
+    for (uint32_t i = 0; i + 1 < arity; i++)
+        siblings[i] = number_port(r);
+    number_insert(&r->cs, children, &node, bits, log2_arity, siblings);
+    for (uint32_t i = 0; i < arity; i++)
+        result(r, i, children[i].v);
+    expanded_by(r, EXPANDER_INSERT, 1);
+}
+
 static void record_to_bits(struct recording *r)
 {
     struct boolean bits[FR_BITS];
@@ -199,6 +244,10 @@ static const struct {
     [TEMPLATE_ADD] = {"add", record_arithmetic},
     [TEMPLATE_SUB] = {"sub", record_arithmetic},
     [TEMPLATE_MUL] = {"mul", record_arithmetic},
+    [TEMPLATE_SUM] = {"sum", record_sum},
+    [TEMPLATE_SCALE_ADD] = {"scale_add", record_scale_add},
+    [TEMPLATE_MUL_BIT] = {"mul_bit", record_mul_bit},
+    [TEMPLATE_INSERT] = {"insert", record_insert},
     [TEMPLATE_TO_BITS] = {"to_bits", record_to_bits},
     [TEMPLATE_TO_BITS_UPDATE] = {"to_bits_update", record_to_bits},
     [TEMPLATE_PACK_INPUT] = {"pack_input", record_pack_input},

@@ -152,16 +152,8 @@ void number_to_bits_strict(struct cs *cs, struct boolean out[FR_BITS], const str
 
 struct number number_add(struct cs *cs, const struct number *a, const struct number *b)
 {
-    fr value;
-    fr_add(&value, &a->value, &b->value);
-    struct number sum = number_alloc(cs, &value);
-    struct lc *row = cs_row(cs);
-    lc_add_one(&row[0], a->v);
-    lc_add_one(&row[0], b->v);
-    lc_add_one(&row[1], VARIABLE_ONE);
-    lc_add_one(&row[2], sum.v);
-    cs_enforce_row(cs);
-    return sum;
+    struct number terms[2] = {*a, *b};
+    return number_sum(cs, terms, 2);
 }
 
 struct number number_sub(struct cs *cs, const struct number *a, const struct number *b)
@@ -176,6 +168,45 @@ struct number number_sub(struct cs *cs, const struct number *a, const struct num
     lc_add_one(&row[2], a->v);
     cs_enforce_row(cs);
     return difference;
+}
+
+struct number number_sum(struct cs *cs, const struct number *terms, uint32_t count)
+{
+    fr value = FR_ZERO;
+    for (uint32_t i = 0; i < count; i++)
+        fr_add(&value, &value, &terms[i].value);
+    struct number sum = number_alloc(cs, &value);
+    struct lc *row = cs_row(cs);
+    for (uint32_t i = 0; i < count; i++)
+        lc_add_one(&row[0], terms[i].v);
+    lc_add_one(&row[1], VARIABLE_ONE);
+    lc_add_one(&row[2], sum.v);
+    cs_enforce_row(cs);
+    return sum;
+}
+
+struct number number_scale_add(struct cs *cs, const struct number *x, uint64_t scale, uint64_t offset)
+{
+    fr factor, constant, value;
+    fr_from_u64(&factor, scale);
+    fr_from_u64(&constant, offset);
+    fr_mul(&value, &x->value, &factor);
+    fr_add(&value, &value, &constant);
+    struct number sum = number_alloc(cs, &value);
+    struct lc *row = cs_row(cs);
+    lc_add(&row[0], x->v, &factor);
+    lc_add(&row[0], VARIABLE_ONE, &constant);
+    lc_add_one(&row[1], VARIABLE_ONE);
+    lc_add_one(&row[2], sum.v);
+    cs_enforce_row(cs);
+    return sum;
+}
+
+struct number number_mul_bit(struct cs *cs, const struct number *x, const struct boolean *bit)
+{
+    CHECK(bit->kind == BOOLEAN_IS);
+    struct number factor = {.v = bit->v, .value = fr_of_bool(bit->value)};
+    return number_mul(cs, x, &factor);
 }
 
 #define PACK_BITS 254 /* what one field element is sure to hold */

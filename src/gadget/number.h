@@ -33,6 +33,13 @@ void number_equal(struct cs *cs, const struct number *a, const struct number *b)
 struct number number_add(struct cs *cs, const struct number *a, const struct number *b);
 struct number number_sub(struct cs *cs, const struct number *a, const struct number *b);
 
+/* sum of the terms, with the row terms * 1 = sum */
+struct number number_sum(struct cs *cs, const struct number *terms, uint32_t count);
+/* x * scale + offset, with the row (scale x + offset) * 1 = sum */
+struct number number_scale_add(struct cs *cs, const struct number *x, uint64_t scale, uint64_t offset);
+/* x * bit; bit un-negated */
+struct number number_mul_bit(struct cs *cs, const struct number *x, const struct boolean *bit);
+
 /* c ? a : b */
 struct number number_pick(struct cs *cs, const struct boolean *c, const struct number *a,
                           const struct number *b);

@@ -9,19 +9,8 @@ void gen_challenge_bits(struct cs *cs, struct boolean *out, const struct number 
 {
     CHECK(bits >= 1 && bits <= 254);
     uint32_t per = 254 / bits, digests = (count + per - 1) / per;
-    fr scale, offset, value;
-    fr_from_u64(&scale, digests);
     for (uint32_t j = 0; j < digests; j++) {
-        fr_from_u64(&offset, j);
-        fr_mul(&value, &k->value, &scale);
-        fr_add(&value, &value, &offset);
-        struct number inputs[2] = {*commitment, number_alloc(cs, &value)};
-        struct lc *row = cs_row(cs);
-        lc_add(&row[0], k->v, &scale);
-        lc_add(&row[0], VARIABLE_ONE, &offset);
-        lc_add_one(&row[1], VARIABLE_ONE);
-        lc_add_one(&row[2], inputs[1].v);
-        cs_enforce_row(cs);
+        struct number inputs[2] = {*commitment, number_scale_add(cs, k, digests, j)};
         struct number digest = poseidon_circuit(cs, inputs, 2, POSEIDON_TAG_CUSTOM_1);
         struct boolean digest_bits[FR_BITS];
         number_to_bits_update(cs, digest_bits, &digest);
@@ -36,24 +25,13 @@ struct number challenge_high_bits(struct cs *cs, const struct boolean *challenge
                                   const struct boolean *select, const uint32_t *heights, uint32_t count)
 {
     struct number z[64];
-    fr sum = FR_ZERO;
     CHECK(count <= 64);
     for (uint32_t i = 0; i < count; i++) {
         CHECK(heights[i] <= challenge_bits);
-        CHECK(select[i].kind == BOOLEAN_IS);
         struct number v = pack_bits(cs, challenge + challenge_bits - heights[i], heights[i]);
-        struct number selected = {.v = select[i].v, .value = fr_of_bool(select[i].value)};
-        z[i] = number_mul(cs, &v, &selected);
-        fr_add(&sum, &sum, &z[i].value);
+        z[i] = number_mul_bit(cs, &v, &select[i]);
     }
-    struct number out = number_alloc(cs, &sum);
-    struct lc *row = cs_row(cs);
-    for (uint32_t i = 0; i < count; i++)
-        lc_add_one(&row[0], z[i].v);
-    lc_add_one(&row[1], VARIABLE_ONE);
-    lc_add_one(&row[2], out.v);
-    cs_enforce_row(cs);
-    return out;
+    return number_sum(cs, z, count);
 }
 
 struct number label_r_new(struct cs *cs, const struct number *old, const struct number *d,

@@ -306,6 +306,112 @@ static void walk_label_production(struct circuit *c, struct maker *m, const void
     circuit_label(c, &bits[0], parents, 3, &node);
 }
 
+/* ---- sector updates, and paths of which every part exists ---- */
+
+static void walk_gen_challenge_bits(struct circuit *c, struct maker *m, const void *context)
+{
+    (void)context;
+    fr values[2] = {maker_element(m), maker_element(m)};
+    struct number n[2];
+    circuit_numbers(c, n, values, 2);
+    for (uint32_t j = 0; j < 10; j++) { /* 86 challenges of 26 bits, 9 to a digest */
+        struct number inputs[2] = {n[0], circuit_scale_add(c, &n[1], 10, j)};
+        struct number digest = circuit_poseidon_valued(c, inputs, 2, POSEIDON_TAG_CUSTOM_1);
+        circuit_to_bits_update(c, &digest);
+    }
+}
+
+static void walk_high_bits(struct circuit *c, struct maker *m, const void *context)
+{
+    (void)context;
+    struct bits challenge = circuit_bits(c, maker_random(m), 10),
+                select = circuit_bits(c, maker_random(m), 6);
+    struct number z[6];
+    for (uint32_t h = 1; h <= 6; h++) {
+        struct bits high = bits_slice(&challenge, 10 - h, h), bit = bits_slice(&select, h - 1, 1);
+        struct number v = circuit_pack(c, &high);
+        z[h - 1] = circuit_mul_bit(c, &v, &bit);
+    }
+    circuit_sum(c, z, 6);
+}
+
+static void walk_label_r_new(struct circuit *c, struct maker *m, const void *context)
+{
+    (void)context;
+    fr values[3] = {maker_element(m), maker_element(m), maker_element(m)};
+    struct number n[3];
+    circuit_numbers(c, n, values, 3);
+    struct number product = circuit_mul(c, &n[1], &n[2]);
+    circuit_add(c, &n[0], &product);
+}
+
+static fr sha_two(const fr *pair)
+{
+    uint8_t message[64], digest[32];
+    fr out;
+    fr_to_bytes(message, &pair[0]);
+    fr_to_bytes(message + 32, &pair[1]);
+    sha256(digest, message, 64);
+    digest[31] &= 0x3f;
+    fr_from_bytes(&out, digest);
+    return out;
+}
+
+static void walk_apex_por(struct circuit *c, struct maker *m, const void *context)
+{
+    static const struct tree_form form = {HASHER_SHA256, 2, 1, 0, 0};
+    (void)context;
+    fr v[5], pair[2];
+    for (int i = 0; i < 5; i++)
+        v[i] = maker_element(m);
+    bool right = maker_random(m) & 1;
+    pair[0] = sha_two(v);
+    pair[1] = sha_two(v + 2);
+    pair[right] = sha_two(pair);
+    pair[!right] = v[4];
+    fr root = sha_two(pair);
+    struct number d = circuit_number(c, &root), leaves[4], row[2], sibling;
+    struct bits index = circuit_bits(c, right, 1);
+    circuit_numbers(c, leaves, v, 4);
+    sibling = circuit_number(c, &v[4]);
+    for (int i = 0; i < 2; i++)
+        row[i] = circuit_sha_numbers(c, leaves + 2 * i, 2);
+    struct number apex = circuit_sha_numbers(c, row, 2);
+    circuit_por_existing(c, &form, &index, &apex, &sibling, &d);
+}
+
+static void walk_no_challenge_poseidon(struct circuit *c, struct maker *m, const void *context)
+{
+    static const struct tree_form form = {HASHER_POSEIDON, 8, 2, 2, 0};
+    (void)context;
+    fr sibling_values[15], children[8], leaf_value = maker_element(m), cur = leaf_value;
+    uint64_t index = maker_random(m) & 127;
+    for (int i = 0; i < 15; i++)
+        sibling_values[i] = maker_element(m);
+    const fr *next = sibling_values;
+    for (uint32_t level = 0, left = (uint32_t)index; level < 3; level++) {
+        uint32_t arity = tree_form_arity(&form, level);
+        for (uint32_t i = 0; i < arity; i++)
+            children[i] = i == left % arity ? cur : *next++;
+        left /= arity;
+        poseidon_hash(&cur, poseidon_of(arity), children);
+    }
+    struct number leaf = circuit_number(c, &leaf_value), root = circuit_number(c, &cur), siblings[15];
+    struct bits bits = circuit_bits(c, index, 7);
+    circuit_numbers(c, siblings, sibling_values, 15);
+    circuit_por_existing(c, &form, &bits, &leaf, siblings, &root);
+}
+
+static void updates_have_the_digests_of_the_reference(void **state)
+{
+    (void)state;
+    check("upd_gen_challenge_bits_86_26", walk_gen_challenge_bits, NULL, true, 6);
+    check("upd_high_bits", walk_high_bits, NULL, true, 40);
+    check("upd_label_r_new", walk_label_r_new, NULL, true, 12);
+    check("upd_apex_por_4_1", walk_apex_por, NULL, true, 5);
+    check("por_nochallenge_poseidon_8_2", walk_no_challenge_poseidon, NULL, true, 20);
+}
+
 static void steps_have_the_digests_of_the_reference(void **state)
 {
     (void)state;
@@ -436,6 +542,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_have_the_digests_of_the_reference),
         cmocka_unit_test(paths_have_the_digests_of_the_reference),
+        cmocka_unit_test(updates_have_the_digests_of_the_reference),
         cmocka_unit_test(every_other_step_agrees_with_its_generic_form),
         cmocka_unit_test(counts_are_those_of_either_form),
         cmocka_unit_test(every_failing_allocation_is_reported),

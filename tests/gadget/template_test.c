@@ -14,6 +14,8 @@
 static uint32_t inputs_to_ports(struct cs *cs)
 {
     uint32_t ports = cs->inputs - 1;
+    if (ports == 0)
+        return 0;
     for (uint64_t i = 0; i < cs->rows.terms; i++) {
         variable v = {cs->rows.columns[i]};
         if (variable_is_aux(v))
