@@ -184,7 +184,7 @@ class ProveRefusals(Tool):
         self.refused("/nonexistent.params", *self.prove(C1))
 
 
-@unittest.skipUnless(PARAMS and "prove" in sys.argv, "proves for real")
+@unittest.skipUnless("prove" in sys.argv, "proves for real: cli_test.py prove")
 class Prove(Tool):
     def prove(self, *more, params=PARAMS, **kw):
         return self.cuzk("prove", "--c1", WRAPPED, "--miner-id", 1000, "--params", params, "--json", *more, **kw)
@@ -252,4 +252,6 @@ class Prove(Tool):
 
 if __name__ == "__main__":
     argv = [a for a in sys.argv if a != "prove"]
+    if len(argv) != len(sys.argv) and not os.path.exists(PARAMS):
+        sys.exit(f"CUZK_TEST_PARAMS must name the parameters of porep-2k, not {PARAMS!r}")
     unittest.main(argv=argv, defaultTest=None if "prove" not in sys.argv else "Prove", verbosity=1)
