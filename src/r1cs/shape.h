@@ -114,7 +114,7 @@ static inline const fr *row_coefficient(const struct shape *s, const struct row_
 MUST_USE struct status shape_rows_digest(uint8_t out[32], const struct shape *shape, bool header,
                                          uint32_t rows_end);
 
-/* ---- file form: page-aligned sections, little-endian, digest at the end ----
+/* ---- file form: little-endian, digest at the end ----
  * The file is the recipe of a shape (dictionary, templates, instances, runs); all that follows from it is
  * computed again, by the builder, so that a file can only say what a circuit could have said. The same shape
  * gives the same bytes. Reading takes as long as building without recording the templates. */

@@ -16,38 +16,7 @@ struct shape_builder {
 /* Rows and input rows together, and aux variables, stay below this. */
 #define COUNT_MAX (VARIABLE_AUX - 1)
 
-struct status shape_builder_start(struct shape_builder **out)
-{
-    *out = NULL;
-    struct shape_builder *b = mem_alloc_zero(1, sizeof *b);
-    struct shape *s = mem_alloc_zero(1, sizeof *s);
-    struct status status = b && s ? dictionary_init(&s->dictionary) : mem_failed("shape", 1, sizeof *s);
-    if (status_failed(&status)) {
-        mem_free(s);
-        mem_free(b);
-        return status;
-    }
-    s->inputs = 1;
-    atomic_init(&s->references, 1);
-    b->shape = s;
-    *out = b;
-    return status_ok();
-}
-
-void shape_builder_abandon(struct shape_builder *builder)
-{
-    if (!builder)
-        return;
-    shape_release(builder->shape);
-    mem_free(builder);
-}
-
-struct dictionary *shape_builder_dictionary(struct shape_builder *builder)
-{
-    return &builder->shape->dictionary;
-}
-
-/* Room for one more element behind `count`. */
+/* Room for `wanted` elements. */
 static struct status reserve(void **array, uint32_t *capacity, uint64_t wanted, size_t size, const char *what)
 {
     if (wanted <= *capacity)
@@ -63,6 +32,56 @@ static struct status reserve(void **array, uint32_t *capacity, uint64_t wanted, 
     *array = moved;
     *capacity = (uint32_t)larger;
     return status_ok();
+}
+
+static struct status reserve_instances(struct shape_builder *b, uint64_t instances, uint64_t runs)
+{
+    struct shape *s = b->shape;
+    void *array = s->runs;
+    struct status status =
+        reserve(&array, &b->runs_capacity, s->runs_count + runs, sizeof *s->runs, "runs of ports");
+    s->runs = array;
+    TRY(status);
+    array = s->instances;
+    status = reserve(&array, &b->instances_capacity, s->instances_count + instances, sizeof *s->instances,
+                     "instances");
+    s->instances = array;
+    return status;
+}
+
+struct status shape_builder_start(struct shape_builder **out)
+{
+    *out = NULL;
+    struct shape_builder *b = mem_alloc_zero(1, sizeof *b);
+    struct shape *s = mem_alloc_zero(1, sizeof *s);
+    struct status status = b && s ? dictionary_init(&s->dictionary) : mem_failed("shape", 1, sizeof *s);
+    if (status_failed(&status)) {
+        mem_free(s);
+        mem_free(b);
+        return status;
+    }
+    s->inputs = 1;
+    atomic_init(&s->references, 1);
+    b->shape = s;
+    status = reserve_instances(b, 1, 1); /* arrays are there even if they stay empty */
+    if (status_failed(&status))
+        shape_builder_abandon(b);
+    else
+        *out = b;
+    return status;
+}
+
+void shape_builder_abandon(struct shape_builder *builder)
+{
+    if (!builder)
+        return;
+    shape_release(builder->shape);
+    mem_free(builder);
+}
+
+struct dictionary *shape_builder_dictionary(struct shape_builder *builder)
+{
+    return &builder->shape->dictionary;
 }
 
 struct status shape_builder_template(struct shape_builder *builder, uint32_t *number, struct template *taken)
@@ -172,17 +191,8 @@ struct status shape_builder_place(struct shape_builder *builder, uint32_t templa
     struct shape *s = builder->shape;
     CHECK(template_number < s->templates_count);
     const struct template *t = &s->templates[template_number];
-    void *array = s->runs;
     TRY(check_totals(s, t));
-    struct status status = reserve(&array, &builder->runs_capacity, (uint64_t)s->runs_count + runs_count,
-                                   sizeof *s->runs, "runs of ports");
-    s->runs = array;
-    TRY(status);
-    array = s->instances;
-    status = reserve(&array, &builder->instances_capacity, (uint64_t)s->instances_count + 1,
-                     sizeof *s->instances, "instances");
-    s->instances = array;
-    TRY(status);
+    TRY(reserve_instances(builder, 1, runs_count));
 
     uint32_t port = 0, wave = 0;
     for (size_t i = 0; i < runs_count; i++) {

@@ -1,9 +1,9 @@
 /* The file form of a shape. The layout is a function of the counts, so that no offset has to be trusted:
  *
- *   page 0       header: magic, version, file size, counts
- *   then, each from a page boundary: the dictionary (32 canonical bytes each); the template records; for each
- *   template its first, columns, coefficients, kinds and seeds; instances (template number, runs); runs
- *   last         SHA-256 of everything before, 32 bytes
+ *   64 bytes     header: magic, version, file size, counts
+ *   then, each padded to a multiple of 64 bytes: the dictionary (32 canonical bytes each); the template
+ * records; for each template its first, columns, coefficients, kinds and seeds; instances (template number,
+ * runs); runs last         SHA-256 of everything before, 32 bytes
  *
  * All numbers are little-endian. Reading checks the size and the digest, hands dictionary, templates and
  * instances to the builder as a circuit would, and accepts the file only if the shape that comes out has the
@@ -16,7 +16,7 @@
 #include "base/sha256.h"
 #include "r1cs/internal.h"
 
-#define PAGE           UINT64_C(4096)
+#define ALIGNMENT      UINT64_C(64)
 #define VERSION        1
 #define HEADER_BYTES   52
 #define TEMPLATE_BYTES (40 + 4 * (7 + TEMPLATE_PARAMETERS))
@@ -75,9 +75,9 @@ static void put64(struct sink *k, uint64_t value)
     store_le64(sink_room(k, 8), value);
 }
 
-static void put_page_end(struct sink *k)
+static void put_padding(struct sink *k)
 {
-    while (k->at % PAGE)
+    while (k->at % ALIGNMENT)
         put8(k, 0);
 }
 
@@ -112,9 +112,9 @@ static void put_template_arrays(struct sink *k, const struct template *t)
         put8(k, t->port_kind[i]);
 }
 
-static uint64_t page_end(uint64_t at)
+static uint64_t aligned(uint64_t at)
 {
-    return (at + PAGE - 1) / PAGE * PAGE;
+    return (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 static uint64_t template_array_bytes(uint64_t rows, uint64_t locals, uint64_t ports, uint64_t terms)
@@ -124,14 +124,14 @@ static uint64_t template_array_bytes(uint64_t rows, uint64_t locals, uint64_t po
 
 static uint64_t file_bytes(const struct shape *s)
 {
-    uint64_t at = page_end(PAGE + s->dictionary.count * UINT64_C(32));
-    at = page_end(at + s->templates_count * (uint64_t)TEMPLATE_BYTES);
+    uint64_t at = aligned(aligned(HEADER_BYTES) + s->dictionary.count * UINT64_C(32));
+    at = aligned(at + s->templates_count * (uint64_t)TEMPLATE_BYTES);
     for (uint32_t i = 0; i < s->templates_count; i++) {
         const struct template *t = &s->templates[i];
-        at = page_end(at + template_array_bytes(t->rows, t->locals, t->ports, t->first[3 * t->rows]));
+        at = aligned(at + template_array_bytes(t->rows, t->locals, t->ports, t->first[3 * t->rows]));
     }
-    at = page_end(at + s->instances_count * (uint64_t)INSTANCE_BYTES);
-    return page_end(at + s->runs_count * (uint64_t)RUN_BYTES) + DIGEST_BYTES;
+    at = aligned(at + s->instances_count * (uint64_t)INSTANCE_BYTES);
+    return aligned(at + s->runs_count * (uint64_t)RUN_BYTES) + DIGEST_BYTES;
 }
 
 static void put_shape(struct sink *k, const struct shape *s)
@@ -147,27 +147,27 @@ static void put_shape(struct sink *k, const struct shape *s)
     put32(k, s->instances_count);
     put32(k, s->runs_count);
     put32(k, 0);
-    put_page_end(k);
+    put_padding(k);
     for (uint32_t i = 0; i < s->dictionary.count; i++)
         fr_to_bytes(sink_room(k, 32), &s->dictionary.values[i]);
-    put_page_end(k);
+    put_padding(k);
     for (uint32_t i = 0; i < s->templates_count; i++)
         put_template_record(k, &s->templates[i]);
-    put_page_end(k);
+    put_padding(k);
     for (uint32_t i = 0; i < s->templates_count; i++) {
         put_template_arrays(k, &s->templates[i]);
-        put_page_end(k);
+        put_padding(k);
     }
     for (uint32_t i = 0; i < s->instances_count; i++) {
         put32(k, s->instances[i].template_number);
         put32(k, instance_runs(s, i));
     }
-    put_page_end(k);
+    put_padding(k);
     for (uint32_t i = 0; i < s->runs_count; i++) {
         put32(k, s->runs[i].first.id);
         put32(k, s->runs[i].count);
     }
-    put_page_end(k);
+    put_padding(k);
     sink_flush(k);
 }
 
@@ -215,9 +215,9 @@ static struct status not_a_shape(const char *why)
                        "remove it; it is made again from the circuit");
 }
 
-static void skip_page(struct cursor *c)
+static void skip_padding(struct cursor *c)
 {
-    (void)cursor_take(c, (size_t)(page_end(c->position) - c->position));
+    (void)cursor_take(c, (size_t)(aligned(c->position) - c->position));
 }
 
 static struct status read_header(struct reader *r, size_t size)
@@ -240,7 +240,7 @@ static struct status read_header(struct reader *r, size_t size)
     r->instances = cursor_le32(c);
     r->runs = cursor_le32(c);
     (void)cursor_le32(c);
-    skip_page(c);
+    skip_padding(c);
     if (c->failed || bytes != size)
         return status_error(STATUS_INVALID, "shape file is damaged: it has %zu bytes instead of %llu", size,
                             (unsigned long long)bytes);
@@ -262,7 +262,7 @@ static struct status read_dictionary(struct reader *r)
         if (number != i)
             return not_a_shape("its dictionary is not in order");
     }
-    skip_page(&r->in);
+    skip_padding(&r->in);
     return status_ok();
 }
 
@@ -311,7 +311,7 @@ static struct status read_template_arrays(struct reader *r, struct template *t, 
     }
     if (t->first[sides - 1] != terms)
         return not_a_shape("the terms of a template do not fit its rows");
-    skip_page(c);
+    skip_padding(c);
     return template_index(t);
 }
 
@@ -360,7 +360,7 @@ static struct status read_templates(struct reader *r)
     if (!bytes)
         return not_a_shape("its list of templates is cut");
     struct cursor records = cursor_over(bytes, (size_t)r->templates * TEMPLATE_BYTES);
-    skip_page(&r->in);
+    skip_padding(&r->in);
     for (uint32_t i = 0; i < r->templates; i++) {
         struct template t = {0};
         struct status s = read_template(r, &t, &records);
@@ -373,9 +373,9 @@ static struct status read_templates(struct reader *r)
 static struct status read_instances(struct reader *r)
 {
     const uint8_t *places = cursor_take_array(&r->in, r->instances, INSTANCE_BYTES);
-    skip_page(&r->in);
+    skip_padding(&r->in);
     const uint8_t *bytes = cursor_take_array(&r->in, r->runs, RUN_BYTES);
-    skip_page(&r->in);
+    skip_padding(&r->in);
     if (!places || !bytes || r->in.failed || cursor_left(&r->in) != 0)
         return not_a_shape("its list of instances is cut or followed by something else");
     uint32_t at = 0, rows = 0, aux = 0, inputs = 0;

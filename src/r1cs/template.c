@@ -87,10 +87,12 @@ const char *template_fault(const struct template *t, const struct dictionary *di
         return "too many columns or rows";
     if (t->first[0] != 0)
         return "first row does not begin at term 0";
-    for (uint32_t side = 0; side < 3 * t->rows; side++) {
-        uint64_t last = 0;
+    /* All of it before any term is read: only then are the bounds of every row within the arrays. */
+    for (uint32_t side = 0; side < 3 * t->rows; side++)
         if (t->first[side + 1] < t->first[side])
             return "rows overlap";
+    for (uint32_t side = 0; side < 3 * t->rows; side++) {
+        uint64_t last = 0;
         for (uint32_t i = t->first[side]; i < t->first[side + 1]; i++) {
             uint64_t place = column_place(t, t->columns[i]);
             if (place == UINT64_MAX)
