@@ -7,7 +7,8 @@
 #include "curve/point.h"
 #include "field/fp12.h"
 
-/* Line coefficients of a fixed G2 point, 68 steps: computed once for a key's fixed points. */
+/* Line coefficients of a fixed G2 point, 68 steps: computed once for a key's fixed points. The point must be
+ * of order r, or infinity. */
 struct g2_prepared {
     bool infinity;
     fp2 lines[68][3];
