@@ -33,6 +33,8 @@ need_packages() {
 
 BUILD_PACKAGES=(gcc g++ libc6-dev cmake ninja-build pkg-config libssl-dev libsimdjson-dev)
 TEST_PACKAGES=(libcmocka-dev clang libclang-rt-14-dev clang-format python3)
+# Node.js may be there without being a Debian package.
+command -v node >/dev/null && command -v npm >/dev/null || TEST_PACKAGES+=(nodejs npm)
 
 # configure PRESET [ARG...], build PRESET [TARGET...]: quiet unless they fail.
 configure() {
