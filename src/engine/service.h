@@ -1,0 +1,114 @@
+/* The engine as servers use it: jobs by id, blocking nowhere. All calls are thread safe and return at once; results come
+ * by callback from a thread of the engine's.
+ *
+ * engine_service owns: the state machine with its mutex and clock; the worker pool; one thread per synthesis permit that
+ * is in use, per device worker and per finisher; the cache of shapes and parameters; the jobs' requests and proofs. */
+#ifndef CUZK_ENGINE_SERVICE_H
+#define CUZK_ENGINE_SERVICE_H
+
+#include "device/device.h"
+#include "engine/engine.h"
+#include "filecoin/request.h"
+
+enum job_state { JOB_UNKNOWN, JOB_QUEUED, JOB_RUNNING, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED };
+
+struct job_times {
+    uint64_t queue_wait_ms, load_ms, synthesis_ms, device_ms, total_ms; /* wall times of the job */
+};
+
+struct job_result {
+    char id[40];
+    enum job_state state;
+    const uint8_t *proof; /* valid during the callback */
+    size_t proof_size;
+    struct status status; /* why it failed */
+    struct job_times times;
+};
+typedef void job_callback(void *context, const struct job_result *result);
+
+struct service_options {
+    struct engine_config engine;
+    const char *const *circuits; /* names that can be served; loaded on demand */
+    uint32_t circuits_count;
+    const char *param_cache, *state_dir;
+    bool allow_test_params;
+    const char *const *trusted_digests;
+    uint32_t trusted_digests_count;
+    uint32_t threads;
+    struct device *const *devices; /* NULL: one CPU backend over the service's pool */
+    uint32_t devices_count;
+    /* One line of log; any thread; never blocks. level: 0 error, 1 warning, 2 info, 3 debug. */
+    void (*log)(void *context, int level, const char *text);
+    void *log_context;
+};
+
+struct engine_service;
+MUST_USE struct status service_start(struct engine_service **out, const struct service_options *options);
+/* Loads the parameters and shape of a circuit and waits; for start-up and PreloadSRS. */
+MUST_USE struct status service_load(struct engine_service *service, const char *circuit, bool *already, uint64_t *ms);
+MUST_USE struct status service_evict(struct engine_service *service, const char *circuit, bool *was_loaded,
+                                     uint64_t *freed_bytes);
+
+struct service_submit {
+    const char *request_id;
+    struct proof_request request; /* borrowed until the job ends: `owner` keeps the bytes */
+    void *owner;                  /* given; released by release_owner when the engine needs the bytes no more */
+    void (*release_owner)(void *owner);
+    enum priority priority;
+    uint64_t timeout_ms; /* of the call; 0: none */
+    bool detached;       /* SubmitProof: runs without a caller */
+};
+/* Gives the job's id, or the refusal. The same request_id with the same bytes joins the live or retained job (owner is
+ * then released at once). position: in the queue. */
+MUST_USE struct status service_submit(struct engine_service *service, char id[40], uint32_t *position,
+                                      const struct service_submit *submit);
+/* Calls back once: when the job ends, or at once if it has, or with JOB_RUNNING when timeout_ms have passed (0: no limit).
+ * *waiter may be given to service_unwait, after which no callback comes. STATUS_MISSING: no such job. `id` may be a
+ * request_id that is unique at the moment. */
+MUST_USE struct status service_await(struct engine_service *service, uint64_t *waiter, const char *id, uint64_t timeout_ms,
+                                     job_callback *callback, void *context);
+/* The caller is gone: counts as such for the job (orphan rule) unless it was submitted detached. */
+void service_unwait(struct engine_service *service, uint64_t waiter);
+MUST_USE struct status service_cancel(struct engine_service *service, const char *id, bool *was_running);
+/* Stops admission (WinningPoSt last); calls back when drained. */
+void service_drain(struct engine_service *service, void (*drained)(void *context), void *context);
+void service_end(struct engine_service *service); /* cancels what runs, waits for it */
+
+/* ---- looking at it: copies, within a millisecond under any load ---- */
+struct service_job_view {
+    char id[40], request_id[96];
+    enum proof_kind kind;
+    enum job_state state;
+    uint64_t age_ms;
+    uint32_t partitions, partitions_done;
+    enum partition_state partition[ENGINE_PARTITIONS_MAX];
+};
+struct service_circuit_view {
+    char name[CIRCUIT_NAME_MAX];
+    bool loaded, loading, failed;
+    uint64_t bytes, idle_ms;
+    uint32_t references;
+};
+struct service_device_view {
+    char name[64];
+    enum device_state state;
+    char job[40];
+    enum proof_kind kind;
+    uint64_t busy_ms;
+};
+#define SERVICE_JOBS_VIEW 64
+struct service_view {
+    struct engine_counts counts;
+    uint64_t uptime_ms;
+    uint64_t completed[PROOF_KINDS], failed[PROOF_KINDS];
+    uint32_t pending[PROOF_KINDS], in_progress[PROOF_KINDS];
+    uint32_t jobs_count, circuits_count, devices_count; /* jobs: the first SERVICE_JOBS_VIEW in order */
+    struct service_job_view jobs[SERVICE_JOBS_VIEW];
+    struct service_circuit_view circuits[ENGINE_CIRCUITS_MAX];
+    struct service_device_view devices[ENGINE_DEVICES_MAX];
+};
+void service_look(struct engine_service *service, struct service_view *out);
+/* Prometheus text of everything; gives it (mem_free). */
+MUST_USE struct status service_metrics(struct engine_service *service, char **text, size_t *size);
+
+#endif
