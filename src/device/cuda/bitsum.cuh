@@ -112,6 +112,7 @@ struct status bitsum_run(xyzz<F> *out, const void *points, const uint64_t *bits,
                             scratch_bytes);
     s.store.base = (const uint4 *)points;
     uint32_t words = (uint32_t)divide_up(n, 64);
+    PHASE("bit lists");
     LAUNCH(bitsum_count, divide_up(words + 1, 256), 256, 0, stream, s.packed, bits, present, (uint32_t)n,
            words);
     LAUNCH_TRY();
@@ -135,6 +136,7 @@ struct status bitsum_run(xyzz<F> *out, const void *points, const uint64_t *bits,
         at = 1 - at;
     }
     uint32_t blocks = sum_blocks(count);
+    PHASE("last sums");
     LAUNCH((sum_refs<F>), blocks, SUM_THREADS, 0, stream, s.sums + 1, s.store, s.list[at], count);
     LAUNCH((sum_xyzz<F>), 1, SUM_THREADS, 0, stream, s.sums, s.sums + 1, blocks);
     LAUNCH_TRY();

@@ -10,11 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define HD     __host__ __device__ __forceinline__
-#define UNROLL _Pragma("unroll")
+/* HD: everywhere, inlined on the card. Unrolled and forced inline, host compilers would take minutes and
+ * gigabytes. HD_CALL: not even there, for what is large and not hot. */
+#ifdef __CUDA_ARCH__
+#define HD      __host__ __device__ __forceinline__
+#define HD_CALL __host__ __device__ __noinline__
+#define UNROLL  _Pragma("unroll")
+#elif defined(__CUDACC__)
+#define HD      __host__ __device__ inline
+#define HD_CALL __host__ __device__ inline
+#define UNROLL  _Pragma("unroll")
 #else
-#define HD inline /* unrolled and forced inline, the host compiler would take minutes and gigabytes */
+#define HD      inline
+#define HD_CALL inline
 #define UNROLL
 #endif
 

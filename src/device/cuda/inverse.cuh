@@ -124,7 +124,7 @@ HD void inverse_add_multiple(int32_t *v, int32_t k)
 }
 
 /* r = 1/a in Montgomery form; 0 for 0. a < 2p; r < 2p. */
-HD void fp_inverse_vartime(fp &r, const fp &a)
+static HD_CALL void fp_inverse_vartime(fp &r, const fp &a)
 {
     int32_t f[GPU_INVERSE_LIMBS] = {0x3fffaaab, 0x27fbffff, 0x153ffffb, 0x2affffac, 0x30f6241e,
                                     0x034a83da, 0x112bf673, 0x12e13ce1, 0x2cd76477, 0x1ed90d2e,

@@ -19,6 +19,9 @@ extern "C" {
 
 struct CUstream_st;
 
+/* Where set, called when work of another phase begins to be queued: benches put an event there. */
+extern void (*gpu_phase_hook)(const char *phase, struct CUstream_st *stream);
+
 /* --- multi-scalar multiplication: out = sum of scalars[i] points[i] ---
  * Signed windows, radix sort by digit, batch-affine halving of every bucket at once, then row and column
  * sums. Scalars are plain integers below r. n at most 2^29. out is an XYZZ point of curve/point.h (g1_xyzz,

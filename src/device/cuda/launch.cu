@@ -1,6 +1,8 @@
 /* Runtime errors as statuses. */
 #include "device/cuda/launch.cuh"
 
+void (*gpu_phase_hook)(const char *phase, struct CUstream_st *stream);
+
 namespace gpu
 {
 

@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "base/status.h"
+extern void (*gpu_phase_hook)(const char *phase, struct CUstream_st *stream); /* see kernels.h */
 }
 
 #ifdef __CUDACC__
@@ -36,6 +37,13 @@ struct status cuda_status(cudaError_t error, const char *call, const char *file,
 
 /* After launches: a bad configuration shows here, a fault in the kernel at the next synchronisation. */
 #define LAUNCH_TRY() CUDA_TRY(cudaGetLastError())
+
+/* For benches: called, where set (kernels.h), at the start of each phase of a longer computation. */
+#define PHASE(name)                                                                                          \
+    do {                                                                                                     \
+        if (gpu_phase_hook)                                                                                  \
+            gpu_phase_hook(name, stream);                                                                    \
+    } while (0)
 
 static inline size_t divide_up(size_t a, size_t b)
 {

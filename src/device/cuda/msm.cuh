@@ -283,12 +283,15 @@ struct status msm_sort(const msm_scratch<F> &s, const void *scalars, size_t n, c
     uint32_t buckets = 1u << (plan.window_bits - 1), total = buckets * count;
     digit_offset offset = digit_offset_of(plan.window_bits);
     for (uint32_t w = 0; w < count; w++) {
+        PHASE("digits");
         LAUNCH(msm_digits, divide_up(n, 256), 256, 0, stream, s.sort_keys, s.sort_values,
                (const fr_int *)scalars, (uint32_t)n, offset, plan.window_bits, first + w);
         LAUNCH_TRY();
+        PHASE("sort");
         TRY(sort_pairs(s.lists[0].keys + w * n, s.lists[0].values + w * n, s.sort_keys, s.sort_values, n,
                        (int)plan.window_bits, s.sort_temp, s.sort_temp_bytes, stream));
     }
+    PHASE("bounds");
     LAUNCH(msm_bounds, divide_up(total, 256), 256, 0, stream, s.start[0], s.sizes, s.lists[0].keys,
            (uint32_t)n, buckets, total);
     CUDA_TRY(cudaMemsetAsync(s.totals, 0, (MSM_ROUNDS + 1) * sizeof(unsigned long long), stream));
@@ -310,6 +313,7 @@ struct status msm_halve(const msm_scratch<F> &s, const unsigned long long *total
     int at = 0;
     *pool_used = 0;
     for (uint32_t round = 0; round < MSM_ROUNDS && totals[round]; round++) {
+        PHASE("lists");
         LAUNCH(msm_round_sizes, divide_up(total, 256), 256, 0, stream, s.packed, s.sizes, total, round);
         LAUNCH_TRY();
         TRY(scan_u64(s.packed, total, s.scan_temp, s.scan_temp_bytes, stream));
@@ -338,6 +342,7 @@ struct status msm_rows_and_columns(const msm_scratch<F> &s, const gpu_msm_plan &
     uint32_t buckets = 1u << (plan.window_bits - 1), total = buckets * count;
     uint32_t low = msm_low_bits(plan.window_bits), high = plan.window_bits - 1 - low;
     uint32_t *rows = s.dense[0], *columns = rows + total;
+    PHASE("rows and columns: lists");
     LAUNCH(msm_dense, divide_up(total, 256), 256, 0, stream, rows, columns, s.lists[last], s.start[last],
            s.sizes, buckets, total, low, high);
     CUDA_TRY(cudaMemsetAsync(s.counters, 0, MSM_ROUNDS * sizeof(uint32_t), stream));
@@ -360,6 +365,7 @@ struct status msm_rows_and_columns(const msm_scratch<F> &s, const gpu_msm_plan &
         TRY(pairs_run(s.buffers, s.store, s.pairs, half / 2, s.counters + done, pool_used, stream));
         column_sums = s.dense[1 - at];
     }
+    PHASE("weighted sums");
     LAUNCH((msm_weighted<F>), count, SUM_THREADS, 0, stream, s.sums, s.store, row_sums, 1u << high);
     LAUNCH((msm_weighted<F>), count, SUM_THREADS, 0, stream, s.sums + 2 * count, s.store, column_sums,
            1u << low);

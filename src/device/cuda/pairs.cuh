@@ -39,6 +39,8 @@ template <class F> struct point_store {
 
 template <class F> struct pieces_of {
     static const int count = (int)(sizeof(F) / 16); /* 16-byte pieces of a coordinate */
+    static const int blocks =
+        count == 3 ? 4 : 2; /* of 128 threads, on a multiprocessor: 128 or 255 registers */
 };
 
 /* An array of field elements in planes. */
@@ -145,8 +147,9 @@ struct bad_chains {
 };
 
 template <class F>
-__global__ void BOUNDS(128, 4) pairs_forward(point_store<F> store, const pair_refs *list, chain_cut cut,
-                                             field_planes<F> before, field_planes<F> products, bad_chains bad)
+__global__ void BOUNDS(128, pieces_of<F>::blocks)
+    pairs_forward(point_store<F> store, const pair_refs *list, chain_cut cut, field_planes<F> before,
+                  field_planes<F> products, bad_chains bad)
 {
     uint32_t chain = blockIdx.x * blockDim.x + threadIdx.x;
     if (chain >= cut.chains)
@@ -173,8 +176,9 @@ __global__ void BOUNDS(128, 4) pairs_forward(point_store<F> store, const pair_re
 }
 
 template <class F>
-__global__ void BOUNDS(128, 4) pairs_backward(point_store<F> store, const pair_refs *list, chain_cut cut,
-                                              field_planes<F> before, field_planes<F> inverses, uint32_t out)
+__global__ void BOUNDS(128, pieces_of<F>::blocks)
+    pairs_backward(point_store<F> store, const pair_refs *list, chain_cut cut, field_planes<F> before,
+                   field_planes<F> inverses, uint32_t out)
 {
     uint32_t chain = blockIdx.x * blockDim.x + threadIdx.x;
     if (chain >= cut.chains)
@@ -296,7 +300,7 @@ __global__ void pairs_careful(point_store<F> store, const pair_refs *list, chain
 
 /* The same method for the chains' products themselves. Zeros stay zero. */
 template <class F>
-__global__ void BOUNDS(128, 4)
+__global__ void BOUNDS(128, pieces_of<F>::blocks)
     invert_forward(field_planes<F> values, uint32_t count, uint32_t length, field_planes<F> before,
                    field_planes<F> products, uint32_t chains)
 {
@@ -316,7 +320,7 @@ __global__ void BOUNDS(128, 4)
 }
 
 template <class F>
-__global__ void BOUNDS(128, 4)
+__global__ void BOUNDS(128, pieces_of<F>::blocks)
     invert_backward(field_planes<F> values, uint32_t count, uint32_t length, field_planes<F> before,
                     field_planes<F> inverses, uint32_t chains)
 {
@@ -489,13 +493,17 @@ struct status pairs_run(const pairs_buffers<F> &b, const point_store<F> &store, 
         cut.chains = chains_for(cut.count, cut.length);
         unsigned blocks = (unsigned)divide_up(cut.chains, 128);
         CUDA_TRY(cudaMemsetAsync(b.bad.count, 0, sizeof(uint32_t), stream));
+        PHASE("pairs: forward");
         LAUNCH((pairs_forward<F>), blocks, 128, 0, stream, store, list + first, cut, b.before,
                b.level_values[0], b.bad);
+        PHASE("pairs: inversion");
         struct status s = pairs_invert(b, cut.chains, stream);
         if (s.code != STATUS_OK)
             return s;
+        PHASE("pairs: backward");
         LAUNCH((pairs_backward<F>), blocks, 128, 0, stream, store, list + first, cut, b.before,
                b.level_values[0], (uint32_t)(out + first));
+        PHASE("pairs: careful");
         LAUNCH((pairs_careful<F>), blocks < 528 ? blocks : 528, 128, 0, stream, store, list + first, cut,
                b.before, b.bad, (uint32_t)(out + first));
         LAUNCH_TRY();

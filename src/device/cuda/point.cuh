@@ -55,7 +55,7 @@ template <class F> HD void from_affine(xyzz<F> &r, const affine<F> &a)
 }
 
 /* Doubling: 6M + 4S with the squarings by multiplication counted apart (dbl-2008-s-1, a = 0). */
-template <class F> HD void point_dbl(xyzz<F> &r, const xyzz<F> &a)
+template <class F> HD_CALL void point_dbl(xyzz<F> &r, const xyzz<F> &a)
 {
     F u, v, w, s, m, t;
     if (is_infinity(a)) {
@@ -82,7 +82,7 @@ template <class F> HD void point_dbl(xyzz<F> &r, const xyzz<F> &a)
 }
 
 /* r = a + b: 8M + 2S. */
-template <class F> HD void point_add(xyzz<F> &r, const xyzz<F> &a, const affine<F> &b)
+template <class F> HD_CALL void point_add(xyzz<F> &r, const xyzz<F> &a, const affine<F> &b)
 {
     F p, q, pp, ppp, t;
     if (is_infinity(b)) {
@@ -124,7 +124,7 @@ template <class F> HD void point_add(xyzz<F> &r, const xyzz<F> &a, const affine<
 }
 
 /* r = a + b: 12M + 2S. */
-template <class F> HD void point_add(xyzz<F> &r, const xyzz<F> &a, const xyzz<F> &b)
+template <class F> HD_CALL void point_add(xyzz<F> &r, const xyzz<F> &a, const xyzz<F> &b)
 {
     F u, p, s, q, pp, ppp, t;
     if (is_infinity(b)) {
@@ -173,7 +173,7 @@ template <class F> HD void point_neg(affine<F> &r, const affine<F> &a)
 }
 
 /* r = scalar a, by doubling and adding from the top; bits counts from the lowest. */
-template <class F> HD void point_mul(xyzz<F> &r, const affine<F> &a, const uint32_t *scalar, int bits)
+template <class F> HD_CALL void point_mul(xyzz<F> &r, const affine<F> &a, const uint32_t *scalar, int bits)
 {
     set_infinity(r);
     for (int i = bits - 1; i >= 0; i--) {

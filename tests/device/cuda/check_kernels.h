@@ -34,6 +34,27 @@ MUST_USE struct status check_words_differ(uint64_t *out, const void *a_dev, cons
 MUST_USE struct status check_dot(void *out, const void *a_dev, const void *b_dev, const uint64_t *bits_dev,
                                  size_t n);
 
+/* False, with a reason, where there is no card that works. */
+bool check_device(char *text, size_t size);
+size_t check_free_bytes(void);
+
+/* Milliseconds on the device between two calls, and by phase (gpu_phase_hook) in between. */
+void check_timer_start(void);
+double check_timer_stop(void);
+#define CHECK_PHASES 24
+struct check_phase {
+    const char *name;
+    double ms;
+};
+/* Turns the collection on; check_phases() gives and clears what was collected. */
+void check_phases_on(void);
+int check_phases(struct check_phase out[CHECK_PHASES]);
+
+/* Rates that floors are computed from: operations per second of the whole card. */
+enum check_rate { RATE_FP_MUL, RATE_FP_SQR, RATE_FP2_MUL, RATE_FR_MUL, RATE_FR_SHOUP, RATE_WIDE_MAD, RATES };
+MUST_USE struct status check_rate_of(double *out, enum check_rate rate);
+MUST_USE struct status check_copy_rate(double *bytes_per_second); /* read and written */
+
 #ifdef __cplusplus
 }
 #endif
