@@ -8,7 +8,8 @@
  *     void ntt_run(...) { FLAVOUR_CALL(ntt_run_impl, ...); }
  *
  * The choice is fixed at first use: ADX where the processor has BMI2 and ADX, unless the environment
- * variable CUZK_CPU is "portable" (or "adx", which aborts where it cannot work).
+ * variable CUZK_CPU is "portable" (or "adx", which aborts where it cannot work). Where AVX-512 IFMA is there
+ * too, the functions of field/many.h use it inside the ADX flavour, unless CUZK_CPU is "adx"; "ifma" insists.
  * Files that are not FLAVOURED get portable arithmetic from the same headers. */
 #ifndef CUZK_FIELD_FLAVOUR_H
 #define CUZK_FIELD_FLAVOUR_H
@@ -20,8 +21,12 @@ enum flavour { FLAVOUR_PORTABLE, FLAVOUR_ADX };
 /* The flavour in force for this process; constant after the first call; thread safe. */
 enum flavour flavour_in_force(void);
 const char *flavour_name(enum flavour flavour);
+/* Whether field/many.h multiplies eight at a time with AVX-512 IFMA; constant; never with the portable
+ * flavour. */
+bool flavour_ifma_in_force(void);
 /* Whether this processor (and build) can run the flavour; for tests and benches that run both. */
 bool flavour_available(enum flavour flavour);
+bool flavour_ifma_available(void);
 
 #define FLAVOUR_PASTE2(name, suffix) name##suffix
 #define FLAVOUR_PASTE(name, suffix)  FLAVOUR_PASTE2(name, suffix)

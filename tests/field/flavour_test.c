@@ -32,13 +32,18 @@ static void test_available(void **state)
     assert_true(flavour_available(FLAVOUR_PORTABLE));
 #ifdef CUZK_X86_64
     assert_int_equal(flavour_available(FLAVOUR_ADX), kernel_sees_flag("bmi2") && kernel_sees_flag("adx"));
+    assert_int_equal(flavour_ifma_available(), kernel_sees_flag("avx512ifma") &&
+                                                   kernel_sees_flag("avx512vl") &&
+                                                   kernel_sees_flag("avx512dq") && kernel_sees_flag("adx"));
 #else
     (void)kernel_sees_flag;
+    assert_false(flavour_ifma_available());
     assert_false(flavour_available(FLAVOUR_ADX));
 #endif
 }
 
-/* Exit status of a child in which CUZK_CPU is `wish` (NULL: not set): 10 + flavour, or -signal. */
+/* Exit status of a child in which CUZK_CPU is `wish` (NULL: not set): 10 + flavour, 10 more with IFMA, or
+ * -signal. */
 static int choose_in_child(const char *wish)
 {
     pid_t child = fork();
@@ -53,7 +58,9 @@ static int choose_in_child(const char *wish)
         signal(SIGABRT, SIG_DFL);
         enum flavour first = flavour_in_force();
         setenv("CUZK_CPU", "nonsense", 1); /* later changes do not count */
-        _exit(flavour_in_force() == first ? 10 + (int)first : 2);
+        if (flavour_ifma_in_force() && first != FLAVOUR_ADX)
+            _exit(3);
+        _exit(flavour_in_force() == first ? 10 + (int)first + 10 * flavour_ifma_in_force() : 2);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -63,11 +70,13 @@ static int choose_in_child(const char *wish)
 static void test_choice(void **state)
 {
     (void)state;
-    int best = 10 + (flavour_available(FLAVOUR_ADX) ? FLAVOUR_ADX : FLAVOUR_PORTABLE);
+    int best = 10 + (flavour_available(FLAVOUR_ADX) ? FLAVOUR_ADX : FLAVOUR_PORTABLE) +
+               10 * flavour_ifma_available();
     assert_int_equal(choose_in_child(NULL), best);
     assert_int_equal(choose_in_child(""), best);
     assert_int_equal(choose_in_child("portable"), 10 + FLAVOUR_PORTABLE);
     assert_int_equal(choose_in_child("adx"), flavour_available(FLAVOUR_ADX) ? 10 + FLAVOUR_ADX : -SIGABRT);
+    assert_int_equal(choose_in_child("ifma"), flavour_ifma_available() ? 20 + FLAVOUR_ADX : -SIGABRT);
     assert_int_equal(choose_in_child("ADX"), -SIGABRT);
     assert_int_equal(choose_in_child("fast"), -SIGABRT);
 }
