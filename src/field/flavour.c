@@ -23,15 +23,15 @@ static bool processor_has_adx(void)
     return (ebx >> 8 & 1) && (ebx >> 19 & 1);
 }
 
-/* Leaf 7: EBX bits 16 AVX512F, 17 DQ, 21 IFMA, 31 VL; and the operating system saves the registers: leaf 1
- * ECX bit 27 (XGETBV works), then XCR0 bits 1, 2 (SSE, AVX) and 5 to 7 (AVX-512). */
+/* Leaf 7: EBX bits 16 AVX512F, 17 DQ, 21 IFMA, 31 VL, ECX bit 6 VBMI2; and the operating system saves the
+ * registers: leaf 1 ECX bit 27 (XGETBV works), then XCR0 bits 1, 2 (SSE, AVX) and 5 to 7 (AVX-512). */
 static bool processor_has_ifma(void)
 {
     const unsigned needed = 1u << 16 | 1u << 17 | 1u << 21 | 1u << 31;
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx >> 27 & 1))
         return false;
-    if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || (ebx & needed) != needed)
+    if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || (ebx & needed) != needed || !(ecx >> 6 & 1))
         return false;
     __asm__ volatile("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
     return (eax & 0xe6) == 0xe6 && processor_has_adx();

@@ -8,8 +8,9 @@
  *     void ntt_run(...) { FLAVOUR_CALL(ntt_run_impl, ...); }
  *
  * The choice is fixed at first use: ADX where the processor has BMI2 and ADX, unless the environment
- * variable CUZK_CPU is "portable" (or "adx", which aborts where it cannot work). Where AVX-512 IFMA is there
- * too, the functions of field/many.h use it inside the ADX flavour, unless CUZK_CPU is "adx"; "ifma" insists.
+ * variable CUZK_CPU is "portable" (or "adx", which aborts where it cannot work). Kernels that go eight at a
+ * time by AVX-512 IFMA belong to their rooms; whether to use them is decided here too: where the processor
+ * has it and CUZK_CPU is not set, or is "ifma", which insists.
  * Files that are not FLAVOURED get portable arithmetic from the same headers. */
 #ifndef CUZK_FIELD_FLAVOUR_H
 #define CUZK_FIELD_FLAVOUR_H
@@ -21,12 +22,11 @@ enum flavour { FLAVOUR_PORTABLE, FLAVOUR_ADX };
 /* The flavour in force for this process; constant after the first call; thread safe. */
 enum flavour flavour_in_force(void);
 const char *flavour_name(enum flavour flavour);
-/* Whether field/many.h multiplies eight at a time with AVX-512 IFMA; constant; never with the portable
- * flavour. */
+/* Whether the AVX-512 IFMA kernels are to run; constant after the first call; only with the ADX flavour. */
 bool flavour_ifma_in_force(void);
 /* Whether this processor (and build) can run the flavour; for tests and benches that run both. */
 bool flavour_available(enum flavour flavour);
-bool flavour_ifma_available(void);
+bool flavour_ifma_available(void); /* AVX-512 F, DQ, VL, IFMA and VBMI2, beside BMI2 and ADX */
 
 #define FLAVOUR_PASTE2(name, suffix) name##suffix
 #define FLAVOUR_PASTE(name, suffix)  FLAVOUR_PASTE2(name, suffix)

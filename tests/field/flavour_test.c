@@ -32,9 +32,10 @@ static void test_available(void **state)
     assert_true(flavour_available(FLAVOUR_PORTABLE));
 #ifdef CUZK_X86_64
     assert_int_equal(flavour_available(FLAVOUR_ADX), kernel_sees_flag("bmi2") && kernel_sees_flag("adx"));
-    assert_int_equal(flavour_ifma_available(), kernel_sees_flag("avx512ifma") &&
-                                                   kernel_sees_flag("avx512vl") &&
-                                                   kernel_sees_flag("avx512dq") && kernel_sees_flag("adx"));
+    assert_int_equal(flavour_ifma_available(),
+                     kernel_sees_flag("avx512ifma") && kernel_sees_flag("avx512vl") &&
+                         kernel_sees_flag("avx512dq") && kernel_sees_flag("avx512_vbmi2") &&
+                         kernel_sees_flag("adx"));
 #else
     (void)kernel_sees_flag;
     assert_false(flavour_ifma_available());
