@@ -13,7 +13,7 @@ bool batch_x8_in_force(void)
         const char *wish = getenv("CUZK_CPU");
         bool yes = flavour_in_force() == FLAVOUR_ADX && !(wish && strcmp(wish, "adx") == 0) &&
                    __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                   __builtin_cpu_supports("avx512ifma");
+                   __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("avx512vbmi2");
         answer = yes ? 2 : 1;
         atomic_store_explicit(&known, answer, memory_order_relaxed);
     }

@@ -52,9 +52,9 @@ static inline void GN(prefetch)(const GN(affine) * a)
     __builtin_prefetch(bytes + sizeof *a - 1);
 }
 
-GN_DECLARE(void, GN(batch_kernel), (const struct GN(sum) * sums, size_t n, uint64_t *scratch));
-GN_DECLARE(void, GN(batch_double_kernel), (const struct GN(sum) * sums, size_t n, uint64_t *scratch));
+GN_DECLARE(void, GN(batch_kernel), (struct GN(sum) * sums, size_t n, uint64_t *scratch));
+GN_DECLARE(void, GN(batch_double_kernel), (struct GN(sum) * sums, size_t n, uint64_t *scratch));
 #ifdef CUZK_X86_64
-/* AVX-512 IFMA; no doublings. */
-void GN(batch_kernel_x8)(const struct GN(sum) * sums, size_t n, uint64_t *scratch);
+/* AVX-512 IFMA; no doublings. Writes to sums[n] up to a multiple of 8. */
+void GN(batch_kernel_x8)(struct GN(sum) * sums, size_t n, uint64_t *scratch);
 #endif

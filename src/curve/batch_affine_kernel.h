@@ -8,7 +8,7 @@ static inline void GN(signed_y)(FIELD *out, const GN(affine) * a, uint64_t negat
 
 /* Forward: differences and their running product, in two chains so that the processor has two independent
  * multiplications at hand. Backward: 1/(x2 - x1) from the inverse of the product, then the chord. */
-void FLAVOUR(GN(batch_kernel))(const struct GN(sum) * sums, size_t n, uint64_t *scratch)
+void FLAVOUR(GN(batch_kernel))(struct GN(sum) * sums, size_t n, uint64_t *scratch)
 {
     FIELD *difference = (FIELD *)scratch;
     FIELD *before = difference + BATCH_SUMS;
@@ -42,7 +42,7 @@ void FLAVOUR(GN(batch_kernel))(const struct GN(sum) * sums, size_t n, uint64_t *
 }
 
 /* The same for tangents: out = 2 * [-] a; 4M + 2S. No point of either curve has y = 0. */
-void FLAVOUR(GN(batch_double_kernel))(const struct GN(sum) * sums, size_t n, uint64_t *scratch)
+void FLAVOUR(GN(batch_double_kernel))(struct GN(sum) * sums, size_t n, uint64_t *scratch)
 {
     FIELD *twice = (FIELD *)scratch;
     FIELD *before = twice + BATCH_SUMS;

@@ -9,9 +9,9 @@ X8_INLINE void fp_x8_set_one(fp_x8 *out)
     fp_x8_set1(out, &X8_ONE);
 }
 
-X8_INLINE void fp_x8_sqr_shifted(fp_x8 *out, const fp_x8 *a, const fp_x8 *shifted)
+X8_INLINE void fp_x8_sqr_shifted_lazy(fp_x8 *out, const fp_x8 *a, const fp_x8 *shifted)
 {
-    fp_x8_mul(out, a, shifted);
+    fp_x8_mul_lazy(out, a, shifted);
 }
 
 static inline void fp_scale(fp *out, const fp *a, const fp *b)
@@ -53,22 +53,28 @@ X8_INLINE void fp2_x8_sub(fp2_x8 *out, const fp2_x8 *a, const fp2_x8 *b, int tim
     fp_x8_sub(&out->c1, &a->c1, &b->c1, times);
 }
 
+X8_INLINE void fp2_x8_sub_lazy(fp2_x8 *out, const fp2_x8 *a, const fp2_x8 *b, int times)
+{
+    fp_x8_sub_lazy(&out->c0, &a->c0, &b->c0, times);
+    fp_x8_sub_lazy(&out->c1, &a->c1, &b->c1, times);
+}
+
 X8_INLINE void fp2_x8_sub_twice(fp2_x8 *out, const fp2_x8 *a, const fp2_x8 *b, const fp2_x8 *c, int times)
 {
     fp_x8_sub_twice(&out->c0, &a->c0, &b->c0, &c->c0, times);
     fp_x8_sub_twice(&out->c1, &a->c1, &b->c1, &c->c1, times);
 }
 
-X8_INLINE void fp2_x8_negate_if(fp2_x8 *out, const fp2_x8 *a, __mmask8 lanes, int times)
+X8_INLINE void fp2_x8_signed(fp2_x8 *a, __mmask8 lanes)
 {
-    fp_x8_negate_if(&out->c0, &a->c0, lanes, times);
-    fp_x8_negate_if(&out->c1, &a->c1, lanes, times);
+    fp_x8_signed(&a->c0, lanes);
+    fp_x8_signed(&a->c1, lanes);
 }
 
-X8_INLINE void fp2_x8_reduce(fp2_x8 *a, int times)
+X8_INLINE void fp2_x8_canonical(fp2_x8 *a)
 {
-    fp_x8_reduce(&a->c0, times);
-    fp_x8_reduce(&a->c1, times);
+    fp_x8_canonical(&a->c0);
+    fp_x8_canonical(&a->c1);
 }
 
 X8_INLINE void fp2_x8_shift32(fp2_x8 *out, const fp2_x8 *a)
@@ -77,26 +83,34 @@ X8_INLINE void fp2_x8_shift32(fp2_x8 *out, const fp2_x8 *a)
     fp_x8_shift32(&out->c1, &a->c1);
 }
 
-/* Schoolbook with one reduction a component, 784 multiply-adds: Karatsuba's 792 need more additions. For
+/* Schoolbook with one reduction a component, 768 multiply-adds: Karatsuba's 768 need more additions. For
  * b <= 2p: a1 b1 is subtracted as a1 (2p - b1) added. */
-static __attribute__((noinline)) void fp2_x8_mul(fp2_x8 *out, const fp2_x8 *a, const fp2_x8 *b)
+static __attribute__((noinline)) void fp2_x8_mul_lazy(fp2_x8 *out, const fp2_x8 *a, const fp2_x8 *b)
 {
     fp_x8 minus, c0;
-    fp_x8_negate_if(&minus, &b->c1, 0xff, 2);
-    fp_x8_mul_rows(&c0, &a->c0, &b->c0, &a->c1, &minus);
-    fp_x8_mul_rows(&out->c1, &a->c0, &b->c1, &a->c1, &b->c0);
+    fp_x8_neg(&minus, &b->c1);
+    fp_x8_mul_rows_lazy(&c0, &a->c0, &b->c0, &a->c1, &minus);
+    fp_x8_mul_rows_lazy(&out->c1, &a->c0, &b->c1, &a->c1, &b->c0);
     out->c0 = c0;
 }
 
-/* a^2 for shifted = 2^32 a, a < 1.1p: (a0 + a1)(a0 - a1 + 2p), 2 a0 a1; 528 multiply-adds. */
-static __attribute__((noinline)) void fp2_x8_sqr_shifted(fp2_x8 *out, const fp2_x8 *a, const fp2_x8 *shifted)
+X8_INLINE void fp2_x8_mul(fp2_x8 *out, const fp2_x8 *a, const fp2_x8 *b)
+{
+    fp2_x8_mul_lazy(out, a, b);
+    fp_x8_carry(&out->c0);
+    fp_x8_carry(&out->c1);
+}
+
+/* a^2 for shifted = 2^32 a, a < 1.1p: (a0 + a1)(a0 - a1 + 2p), 2 a0 a1; 512 multiply-adds. */
+static __attribute__((noinline)) void fp2_x8_sqr_shifted_lazy(fp2_x8 *out, const fp2_x8 *a,
+                                                              const fp2_x8 *shifted)
 {
     fp_x8 s, d;
     fp_x8_add(&s, &shifted->c0, &shifted->c1);
     fp_x8_sub(&d, &a->c0, &a->c1, 2);
-    fp_x8_mul(&out->c0, &s, &d);
+    fp_x8_mul_lazy(&out->c0, &s, &d);
     fp_x8_add(&s, &shifted->c0, &shifted->c0);
-    fp_x8_mul(&out->c1, &s, &a->c1);
+    fp_x8_mul_lazy(&out->c1, &s, &a->c1);
 }
 
 static inline void fp2_scale(fp2 *out, const fp2 *a, const fp *b)

@@ -1,6 +1,6 @@
 /* Eight elements of Fp or Fp2 at a time, one in each 64-bit lane, by AVX-512 IFMA (groth16
- * specification 8.5). For files compiled with -mavx512f -mavx512dq -mavx512ifma. Room-internal, _vartime only
- * in what it skips.
+ * specification 8.5). For files compiled with -mavx512f -mavx512dq -mavx512ifma -mavx512vbmi2. Room-internal,
+ * _vartime only in what it skips.
  *
  * A number is 8 limbs of 52 bits, each in [0, 2^52) wherever it is multiplied; 416 bits leave 35 above p, so
  * nothing is reduced between multiplications: bounds are in multiples of p at each function. The product is
@@ -29,26 +29,34 @@ typedef struct {
 
 #define X8_N0 UINT64_C(0x3fffcfffcfffd) /* -1/p modulo 2^52 */
 
-/* p, 2p, 3p in limbs of 52 bits. */
-static const uint64_t X8_P[3][X8_LIMBS] = {
-    {UINT64_C(0xeffffffffaaab), UINT64_C(0xfeb153ffffb9f), UINT64_C(0x6b0f6241eabff),
-     UINT64_C(0x12bf6730d2a0f), UINT64_C(0x764774b84f385), UINT64_C(0x1ba7b6434bacd),
-     UINT64_C(0x1ea397fe69a4b), UINT64_C(0x1a011)},
-    {UINT64_C(0xdffffffff5556), UINT64_C(0xfd62a7ffff73f), UINT64_C(0xd61ec483d57ff),
-     UINT64_C(0x257ece61a541e), UINT64_C(0xec8ee9709e70a), UINT64_C(0x374f6c869759a),
-     UINT64_C(0x3d472ffcd3496), UINT64_C(0x34022)},
-    {UINT64_C(0xcffffffff0001), UINT64_C(0xfc13fbffff2df), UINT64_C(0x412e26c5c03ff),
-     UINT64_C(0x383e359277e2e), UINT64_C(0x62d65e28eda8f), UINT64_C(0x52f722c9e3068),
-     UINT64_C(0x5beac7fb3cee1), UINT64_C(0x4e033)}};
+/* Limb i of 0, p, 2p, 3p, 4p; and 2^416 / p, rounded down: top limb times that, high part, is top limb / (p /
+ * 2^364). */
+static const uint64_t X8_MULTIPLES[X8_LIMBS][8] __attribute__((aligned(64))) = {
+    {0, UINT64_C(0xeffffffffaaab), UINT64_C(0xdffffffff5556), UINT64_C(0xcffffffff0001),
+     UINT64_C(0xbfffffffeaaac)},
+    {0, UINT64_C(0xfeb153ffffb9f), UINT64_C(0xfd62a7ffff73f), UINT64_C(0xfc13fbffff2df),
+     UINT64_C(0xfac54ffffee7f)},
+    {0, UINT64_C(0x6b0f6241eabff), UINT64_C(0xd61ec483d57ff), UINT64_C(0x412e26c5c03ff),
+     UINT64_C(0xac3d8907aafff)},
+    {0, UINT64_C(0x12bf6730d2a0f), UINT64_C(0x257ece61a541e), UINT64_C(0x383e359277e2e),
+     UINT64_C(0x4afd9cc34a83d)},
+    {0, UINT64_C(0x764774b84f385), UINT64_C(0xec8ee9709e70a), UINT64_C(0x62d65e28eda8f),
+     UINT64_C(0xd91dd2e13ce14)},
+    {0, UINT64_C(0x1ba7b6434bacd), UINT64_C(0x374f6c869759a), UINT64_C(0x52f722c9e3068),
+     UINT64_C(0x6e9ed90d2eb35)},
+    {0, UINT64_C(0x1ea397fe69a4b), UINT64_C(0x3d472ffcd3496), UINT64_C(0x5beac7fb3cee1),
+     UINT64_C(0x7a8e5ff9a692c)},
+    {0, UINT64_C(0x1a011), UINT64_C(0x34022), UINT64_C(0x4e033), UINT64_C(0x68044)}};
+#define X8_QUOTIENT INT64_C(0x9d835d2f3)
 
 /* 2^416 modulo p as limbs of 64 bits: one, for this radix; and the factor 2^32 as an `fp`. */
 static const fp X8_ONE = {{UINT64_C(0x44f6480ea8e9b9af), UINT64_C(0xa96f7d65766c8fe4),
                            UINT64_C(0xe82efd4228b540fe), UINT64_C(0x6723e5f0ade53b2e),
                            UINT64_C(0x25ff6eb6fdd4230a), UINT64_C(0x14c8ee06ef23c24a)}};
 
-X8_INLINE __m512i x8_multiple(int times, int limb) /* of p; times 1 to 3 */
+X8_INLINE __m512i x8_multiple(int times, int limb) /* of p; times 1 to 4 */
 {
-    return _mm512_set1_epi64((long long)X8_P[times - 1][limb]);
+    return _mm512_set1_epi64((long long)X8_MULTIPLES[limb][times]);
 }
 
 /* Limbs of any sign, with a sum in [0, 2^416), into [0, 2^52). */
@@ -61,18 +69,33 @@ X8_INLINE void fp_x8_carry(fp_x8 *a)
     }
 }
 
+/* a in (-p, 2p) to [0, p). */
+static __attribute__((noinline, cold)) void fp_x8_correct(fp_x8 *a)
+{
+    for (int times = 0; times < 2;
+         times++) { /* add p where negative; take it away where that leaves no less */
+        fp_x8 d;
+        for (int i = 0; i < X8_LIMBS; i++)
+            d.l[i] = times == 0 ? _mm512_add_epi64(a->l[i], x8_multiple(1, i))
+                                : _mm512_sub_epi64(a->l[i], x8_multiple(1, i));
+        fp_x8_carry(&d);
+        __mmask8 negative = _mm512_movepi64_mask(times == 0 ? a->l[7] : d.l[7]);
+        __mmask8 take = times == 0 ? negative : (__mmask8)~negative;
+        for (int i = 0; i < X8_LIMBS; i++)
+            a->l[i] = _mm512_mask_mov_epi64(a->l[i], take, d.l[i]);
+    }
+}
+
 /* Limbs of 64 bits, w[k] holding limb k of all lanes, into limbs of 52. */
 X8_INLINE void fp_x8_split(fp_x8 *out, const __m512i w[6])
 {
     out->l[0] = _mm512_and_si512(w[0], X8_MASK);
-#pragma GCC unroll 8
-    for (int i = 1; i < 7; i++) {
-        int bit = 52 * i, word = bit / 64, shift = bit % 64;
-        __m512i limb = _mm512_srli_epi64(w[word], (unsigned)shift);
-        if (shift > 12)
-            limb = _mm512_or_si512(limb, _mm512_slli_epi64(w[word + 1], (unsigned)(64 - shift)));
-        out->l[i] = _mm512_and_si512(limb, X8_MASK);
-    }
+    out->l[1] = _mm512_and_si512(_mm512_shrdi_epi64(w[0], w[1], 52), X8_MASK);
+    out->l[2] = _mm512_and_si512(_mm512_shrdi_epi64(w[1], w[2], 40), X8_MASK);
+    out->l[3] = _mm512_and_si512(_mm512_shrdi_epi64(w[2], w[3], 28), X8_MASK);
+    out->l[4] = _mm512_and_si512(_mm512_shrdi_epi64(w[3], w[4], 16), X8_MASK);
+    out->l[5] = _mm512_and_si512(_mm512_srli_epi64(w[4], 4), X8_MASK);
+    out->l[6] = _mm512_and_si512(_mm512_shrdi_epi64(w[4], w[5], 56), X8_MASK);
     out->l[7] = _mm512_srli_epi64(w[5], 44);
 }
 
@@ -137,8 +160,9 @@ X8_INLINE void fp_x8_store(fp *const out[X8_LANES], const fp_x8 *a)
 }
 
 /* (a b + c d) / 2^416, or a b / 2^416 without the second pair: limb products of one row of a, then the
- * multiple of p that clears the lowest limb. Sums stay below 2^58 in a limb. 264 or 392 multiply-adds. */
-X8_INLINE void fp_x8_mul_rows(fp_x8 *out, const fp_x8 *a, const fp_x8 *b, const fp_x8 *c, const fp_x8 *d)
+ * multiple of p that clears the lowest limb, whose carry is then that limb rounded up: no need to compute it.
+ * Limbs of the result are sums below 2^58. 256 or 384 multiply-adds. */
+X8_INLINE void fp_x8_mul_rows_lazy(fp_x8 *out, const fp_x8 *a, const fp_x8 *b, const fp_x8 *c, const fp_x8 *d)
 {
     __m512i t[X8_LIMBS + 1], zero = _mm512_setzero_si512(), n0 = _mm512_set1_epi64((long long)X8_N0);
 #pragma GCC unroll 9
@@ -164,12 +188,12 @@ X8_INLINE void fp_x8_mul_rows(fp_x8 *out, const fp_x8 *a, const fp_x8 *b, const 
                 t[j + 1] = _mm512_madd52hi_epu64(t[j + 1], c->l[j], d->l[i]);
         }
 #pragma GCC unroll 8
-        for (int j = 0; j < X8_LIMBS; j++)
+        for (int j = 1; j < X8_LIMBS; j++)
             t[j] = _mm512_madd52lo_epu64(t[j], q, x8_multiple(1, j));
 #pragma GCC unroll 8
         for (int j = 0; j < X8_LIMBS; j++)
             t[j + 1] = _mm512_madd52hi_epu64(t[j + 1], q, x8_multiple(1, j));
-        t[0] = _mm512_add_epi64(t[1], _mm512_srli_epi64(t[0], 52));
+        t[0] = _mm512_add_epi64(t[1], _mm512_srli_epi64(_mm512_add_epi64(t[0], X8_MASK), 52));
 #pragma GCC unroll 8
         for (int j = 1; j < X8_LIMBS; j++)
             t[j] = t[j + 1];
@@ -178,12 +202,18 @@ X8_INLINE void fp_x8_mul_rows(fp_x8 *out, const fp_x8 *a, const fp_x8 *b, const 
 #pragma GCC unroll 8
     for (int j = 0; j < X8_LIMBS; j++)
         out->l[j] = t[j];
-    fp_x8_carry(out);
+}
+
+/* a b / 2^416, with limbs up to 2^58. */
+X8_INLINE void fp_x8_mul_lazy(fp_x8 *out, const fp_x8 *a, const fp_x8 *b)
+{
+    fp_x8_mul_rows_lazy(out, a, b, NULL, NULL);
 }
 
 X8_INLINE void fp_x8_mul(fp_x8 *out, const fp_x8 *a, const fp_x8 *b)
 {
-    fp_x8_mul_rows(out, a, b, NULL, NULL);
+    fp_x8_mul_rows_lazy(out, a, b, NULL, NULL);
+    fp_x8_carry(out);
 }
 
 /* a + b */
@@ -195,7 +225,7 @@ X8_INLINE void fp_x8_add(fp_x8 *out, const fp_x8 *a, const fp_x8 *b)
     fp_x8_carry(out);
 }
 
-/* a - b + times p, times 1 to 3 */
+/* a - b + times p, times 1 to 4 */
 X8_INLINE void fp_x8_sub(fp_x8 *out, const fp_x8 *a, const fp_x8 *b, int times)
 {
 #pragma GCC unroll 8
@@ -204,7 +234,15 @@ X8_INLINE void fp_x8_sub(fp_x8 *out, const fp_x8 *a, const fp_x8 *b, int times)
     fp_x8_carry(out);
 }
 
-/* a - 2 b - c + times p */
+/* The same with limbs of any sign, for fp_x8_canonical. */
+X8_INLINE void fp_x8_sub_lazy(fp_x8 *out, const fp_x8 *a, const fp_x8 *b, int times)
+{
+#pragma GCC unroll 8
+    for (int i = 0; i < X8_LIMBS; i++)
+        out->l[i] = _mm512_add_epi64(_mm512_sub_epi64(a->l[i], b->l[i]), x8_multiple(times, i));
+}
+
+/* a - 2 b - c + times p, with limbs of any sign. */
 X8_INLINE void fp_x8_sub_twice(fp_x8 *out, const fp_x8 *a, const fp_x8 *b, const fp_x8 *c, int times)
 {
 #pragma GCC unroll 8
@@ -212,30 +250,41 @@ X8_INLINE void fp_x8_sub_twice(fp_x8 *out, const fp_x8 *a, const fp_x8 *b, const
         __m512i s = _mm512_add_epi64(_mm512_slli_epi64(b->l[i], 1), c->l[i]);
         out->l[i] = _mm512_add_epi64(_mm512_sub_epi64(a->l[i], s), x8_multiple(times, i));
     }
-    fp_x8_carry(out);
 }
 
-/* times p - a in the lanes of `lanes`, a in the others. */
-X8_INLINE void fp_x8_negate_if(fp_x8 *out, const fp_x8 *a, __mmask8 lanes, int times)
+/* 2p - a */
+X8_INLINE void fp_x8_neg(fp_x8 *out, const fp_x8 *a)
 {
 #pragma GCC unroll 8
     for (int i = 0; i < X8_LIMBS; i++)
-        out->l[i] = _mm512_mask_sub_epi64(a->l[i], lanes, x8_multiple(times, i), a->l[i]);
+        out->l[i] = _mm512_sub_epi64(x8_multiple(2, i), a->l[i]);
     fp_x8_carry(out);
 }
 
-/* a less times p where that is not negative. */
-X8_INLINE void fp_x8_reduce(fp_x8 *a, int times)
+/* -a in the lanes of `lanes`, with limbs of that sign: for sums only. */
+X8_INLINE void fp_x8_signed(fp_x8 *a, __mmask8 lanes)
 {
-    fp_x8 d;
 #pragma GCC unroll 8
     for (int i = 0; i < X8_LIMBS; i++)
-        d.l[i] = _mm512_sub_epi64(a->l[i], x8_multiple(times, i));
-    fp_x8_carry(&d);
-    __mmask8 less = _mm512_movepi64_mask(d.l[X8_LIMBS - 1]);
+        a->l[i] = _mm512_mask_sub_epi64(a->l[i], lanes, _mm512_setzero_si512(), a->l[i]);
+}
+
+/* a in [0, 4p), limbs of any sign, to [0, p). The number of p to take away is guessed from the top limb; that
+ * it is right shows in the top limb of the result, but for one number in 10^5, which gets the exact
+ * comparison. */
+X8_INLINE void fp_x8_canonical(fp_x8 *a)
+{
+    __m512i top = _mm512_add_epi64(a->l[7], _mm512_srai_epi64(a->l[6], 52)), times;
+    top = _mm512_max_epi64(top, _mm512_setzero_si512());
+    times = _mm512_madd52hi_epu64(_mm512_setzero_si512(), top, _mm512_set1_epi64(X8_QUOTIENT));
 #pragma GCC unroll 8
-    for (int i = 0; i < X8_LIMBS; i++)
-        a->l[i] = _mm512_mask_mov_epi64(d.l[i], less, a->l[i]);
+    for (int i = 0; i < X8_LIMBS; i++) {
+        __m512i multiples = _mm512_load_si512(X8_MULTIPLES[i]);
+        a->l[i] = _mm512_sub_epi64(a->l[i], _mm512_permutexvar_epi64(times, multiples));
+    }
+    fp_x8_carry(a);
+    if (__builtin_expect(_mm512_cmpge_epu64_mask(a->l[7], x8_multiple(1, 7)) != 0, 0))
+        fp_x8_correct(a);
 }
 
 /* 2^32 a, for a < 8p. */

@@ -1,7 +1,7 @@
 /* The tests of batch-affine addition in one group: a template, included by batch_affine_test.c with GROUP,
  * FIELD and GENERATOR defined. The oracle is addition in XYZZ. No include guard. */
 
-typedef void GN(kernel)(const struct GN(sum) * sums, size_t n, uint64_t *scratch);
+typedef void GN(kernel)(struct GN(sum) * sums, size_t n, uint64_t *scratch);
 
 static void GN(expected_sum)(GN(affine) * out, const struct GN(sum) * s)
 {
