@@ -1,0 +1,239 @@
+/* See request.h. One small table of functions per kind; everything kind-specific lives in porep.h, post.h,
+ * snap.h. */
+#include "filecoin/request.h"
+
+#include "base/mem.h"
+#include "filecoin/c1.h"
+#include "filecoin/check.h"
+#include "filecoin/porep.h"
+#include "filecoin/post.h"
+#include "filecoin/public.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct request {
+    struct request_outline outline;
+    struct c1 c1;
+    struct porep_public porep;
+    struct post post;
+};
+
+/* ---- outlines ---- */
+
+static struct status check_size(const struct proof_request *r, const struct sector_size *sector)
+{
+    if (r->sector_size != 0 && r->sector_size != sector_bytes(sector))
+        return status_error(
+            STATUS_INVALID, "sector_size %llu contradicts registered_proof %llu, which is of %s sectors",
+            (unsigned long long)r->sector_size, (unsigned long long)r->registered_proof, sector->name);
+    return status_ok();
+}
+
+static struct status unknown_number(const struct proof_request *r)
+{
+    return status_error(STATUS_INVALID, "registered_proof %llu does not exist for kind %s",
+                        (unsigned long long)r->registered_proof, proof_kind_name(r->kind));
+}
+
+static struct status outline_porep(struct request_outline *out, const struct proof_request *r)
+{
+    if (r->registered_proof >= REGISTERED_SEALS)
+        return unknown_number(r);
+    const struct registered_seal *seal = &REGISTERED_SEAL[r->registered_proof];
+    if (seal->feature == SEAL_NON_INTERACTIVE)
+        return status_error(STATUS_UNSUPPORTED, "%s: non-interactive PoRep is not in this version",
+                            seal->name);
+    if (r->vanilla_count != 1)
+        return status_error(STATUS_INVALID, "a PoRep request has one vanilla proof, the C1 output, not %zu",
+                            r->vanilla_count);
+    out->sector = seal->sector;
+    out->partitions = seal->sector->partitions;
+    out->decoded_bytes = c1_bytes(seal->sector) + r->vanilla[0].size;
+    return check_size(r, seal->sector);
+}
+
+static struct status outline_post(struct request_outline *out, const struct proof_request *r)
+{
+    const struct registered_post *post = registered_post(r->registered_proof);
+    if (post == NULL || post->kind != r->kind)
+        return unknown_number(r);
+    out->sector = post->sector;
+    out->partitions = 1;
+    out->decoded_bytes = r->vanilla_count * sizeof(struct post_sector);
+    return check_size(r, post->sector);
+}
+
+struct status request_outline(struct request_outline *out, const struct proof_request *request)
+{
+    memset(out, 0, sizeof *out);
+    out->kind = request->kind;
+    struct status s;
+    switch (request->kind) {
+    case PROOF_POREP:
+        s = outline_porep(out, request);
+        break;
+    case PROOF_WINNING:
+    case PROOF_WINDOW:
+        s = outline_post(out, request);
+        break;
+    default:
+        s = status_error(STATUS_UNSUPPORTED, "proofs of kind %s are not in this version",
+                         proof_kind_name(request->kind));
+    }
+    TRY(s);
+    circuit_name(out->circuit, out->kind, out->sector);
+    return status_ok();
+}
+
+/* ---- opening ---- */
+
+static struct status open_porep(struct request *out, const struct proof_request *r, const struct work *work)
+{
+    TRY(c1_parse(&out->c1, r->vanilla[0].data, r->vanilla[0].size));
+    if (out->c1.seal->number != r->registered_proof)
+        return status_error(STATUS_INVALID, "C1 output is of %s, the request of %s", out->c1.seal->name,
+                            REGISTERED_SEAL[r->registered_proof].name);
+    if (out->c1.wrapped && out->c1.sector_number != r->sector_number)
+        return status_error(STATUS_INVALID, "C1 output is of sector %llu, the request of sector %llu",
+                            (unsigned long long)out->c1.sector_number, (unsigned long long)r->sector_number);
+    TRY(porep_check_sector(&out->c1, r->miner, r->sector_number));
+    TRY(porep_public_from_c1(&out->porep, &out->c1));
+    TRY(c1_check(&out->c1, &out->porep, work));
+    for (uint32_t k = 0; k < out->c1.partitions; k++)
+        TRY(porep_check_inputs(&out->porep, &out->c1, k));
+    return status_ok();
+}
+
+/* Hashing the paths of a full Window costs as much as the circuit's expansion, so a long list is checked by
+ * that: a wrong path gives a proof that does not verify, and request_diagnose names it. */
+#define POST_PATHS_CHECKED 64
+
+static struct status open_post(struct request *out, const struct proof_request *r, const struct work *work)
+{
+    const uint8_t **data = mem_alloc(r->vanilla_count, sizeof *data);
+    size_t *sizes = mem_alloc(r->vanilla_count, sizeof *sizes);
+    struct status s = status_ok();
+    if (data == NULL || sizes == NULL) {
+        s = mem_failed("vanilla proofs", r->vanilla_count, sizeof *data + sizeof *sizes);
+    } else {
+        for (size_t i = 0; i < r->vanilla_count; i++) {
+            data[i] = r->vanilla[i].data;
+            sizes[i] = r->vanilla[i].size;
+        }
+        s = post_open(&out->post, registered_post(r->registered_proof), r->randomness.data,
+                      r->randomness.size, r->partition_index, data, sizes, r->vanilla_count);
+    }
+    mem_free(data);
+    mem_free(sizes);
+    TRY(s);
+    return post_check(&out->post, out->post.sectors_count <= POST_PATHS_CHECKED, work);
+}
+
+struct status request_open(struct request **out, const struct proof_request *request, const struct work *work)
+{
+    *out = NULL;
+    struct request *r = mem_alloc_zero(1, sizeof *r);
+    if (r == NULL)
+        return mem_failed("request", 1, sizeof *r);
+    struct status s = request_outline(&r->outline, request);
+    if (!status_failed(&s))
+        s = request->kind == PROOF_POREP ? open_porep(r, request, work) : open_post(r, request, work);
+    if (status_failed(&s)) {
+        request_end(r);
+        return s;
+    }
+    *out = r;
+    return s;
+}
+
+void request_end(struct request *request)
+{
+    if (request == NULL)
+        return;
+    c1_end(&request->c1);
+    post_end(&request->post);
+    mem_free(request);
+}
+
+const struct request_outline *request_facts(const struct request *request)
+{
+    return &request->outline;
+}
+
+struct status request_diagnose(const struct request *request, const struct work *work)
+{
+    return request->outline.kind == PROOF_WINDOW ? post_check(&request->post, true, work) : status_ok();
+}
+
+/* ---- circuits ---- */
+
+static void walk(struct circuit *c, enum proof_kind kind, const struct sector_size *sector,
+                 const struct request *r, uint32_t k)
+{
+    if (kind == PROOF_POREP)
+        porep_circuit(c, sector, r == NULL ? NULL : &r->c1, k, NULL);
+    else
+        post_circuit(c, kind, sector, r == NULL ? NULL : &r->post);
+}
+
+struct status request_seeds(struct seeds *out, const struct request *request, const struct shape *shape,
+                            uint32_t k)
+{
+    struct circuit c;
+    CHECK(k < request->outline.partitions);
+    TRY(seeds_start(out, shape));
+    struct status s = circuit_start(&c, NULL, out, NULL);
+    if (!status_failed(&s)) {
+        walk(&c, request->outline.kind, request->outline.sector, request, k);
+        s = circuit_end(&c);
+    }
+    if (status_failed(&s)) {
+        seeds_end(out);
+        return s;
+    }
+    CHECK(seeds_complete(out));
+    return s;
+}
+
+struct status request_inputs(fr *out, const struct request *request, uint32_t k)
+{
+    if (request->outline.kind != PROOF_POREP) {
+        post_inputs(out, &request->post);
+        return status_ok();
+    }
+    uint32_t count = porep_inputs_count(request->outline.sector);
+    fr *inputs = mem_alloc(count, sizeof *inputs);
+    if (inputs == NULL)
+        return mem_failed("public inputs", count, sizeof *inputs);
+    porep_inputs(inputs, &request->porep, k);
+    memcpy(out, inputs + 1, (count - 1) * sizeof *out);
+    mem_free(inputs);
+    return status_ok();
+}
+
+uint32_t circuit_inputs(enum proof_kind kind, const struct sector_size *sector)
+{
+    return kind == PROOF_POREP ? porep_inputs_count(sector) - 1 : post_inputs_count(kind, sector);
+}
+
+struct status circuit_shape(struct shape **out, enum proof_kind kind, const struct sector_size *sector)
+{
+    struct shape_builder *builder;
+    struct circuit c;
+    *out = NULL;
+    if (kind != PROOF_POREP && kind != PROOF_WINNING && kind != PROOF_WINDOW)
+        return status_error(STATUS_UNSUPPORTED, "proofs of kind %s are not in this version",
+                            proof_kind_name(kind));
+    TRY(shape_builder_start(&builder));
+    struct status s = circuit_start(&c, builder, NULL, NULL);
+    if (!status_failed(&s)) {
+        walk(&c, kind, sector, NULL, 0);
+        s = circuit_end(&c);
+    }
+    if (status_failed(&s)) {
+        shape_builder_abandon(builder);
+        return s;
+    }
+    return shape_builder_finish(out, builder);
+}
