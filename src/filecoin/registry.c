@@ -148,7 +148,7 @@ void parameter_identifier(char out[PARAMETER_IDENTIFIER_MAX], enum proof_kind ki
     case PROOF_KINDS:
         break;
     }
-    CHECK(!"a proof kind");
+    CHECK(kind < PROOF_KINDS);
 }
 
 void parameter_name(char out[PARAMETER_NAME_MAX], enum proof_kind kind, const struct sector_size *s)
