@@ -4,9 +4,12 @@
 
 #include "base/mem.h"
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #define assert_ok(expression)                                                                                \
@@ -274,6 +277,77 @@ static void bytes_are_what_is_held(void **state)
     random_circuit_end(&c);
 }
 
+/* ---- broken contracts abort ---- */
+
+static struct random_circuit broken;
+
+static void too_many_fields(void)
+{
+    seeds_field(&broken.seeds, &FR_ONE);
+}
+
+static void too_many_bits(void)
+{
+    seeds_bits(&broken.seeds, 0, 1);
+}
+
+static void too_many_hints(void)
+{
+    seeds_hints(&broken.seeds, &(uint32_t){0}, 1);
+}
+
+static void too_many_inputs(void)
+{
+    seeds_input(&broken.seeds, &FR_ONE);
+}
+
+static void too_few_seeds(void)
+{
+    struct witness w;
+    broken.seeds.fields_count--;
+    if (!witness_start(&w, broken.shape).code &&
+        !witness_expand(&w, broken.shape, &broken.seeds, &ALONE).code)
+        exit(0);
+}
+
+static void too_few_rows(void)
+{
+    struct witness w = {0};
+    fr a[1];
+    if (!witness_evaluate(a, a, NULL, shape_all_rows(broken.shape) - 1, broken.shape, &w, &ALONE).code)
+        exit(0);
+}
+
+static void expect_abort(void (*act)(void))
+{
+    int how;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(2); /* the message is expected */
+        signal(SIGABRT, SIG_DFL);
+        act();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
+}
+
+static void broken_contracts_abort(void **state)
+{
+    (void)state;
+    random_seed(900);
+    random_circuit_make(&broken, 10, 20);
+    assert_true(broken.shape->seed_fields > 0);
+    expect_abort(too_many_fields);
+    expect_abort(too_many_bits);
+    expect_abort(too_many_hints);
+    expect_abort(too_many_inputs);
+    expect_abort(too_few_seeds);
+    expect_abort(too_few_rows);
+    random_circuit_end(&broken);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +358,7 @@ int main(void)
         cmocka_unit_test(cancelled_work_says_so),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(bytes_are_what_is_held),
+        cmocka_unit_test(broken_contracts_abort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
