@@ -156,7 +156,8 @@ static const struct expander empty_expander = {7, "empty", nothing, NULL};
 
 /* A template with bit_ports bit ports, then field_ports field ports; locals: a seed bit, a seed number, a
  * derived bit, a derived number (seeds all if there is no expander). One row names all of them. */
-static uint32_t add_template(struct shape_builder *b, uint32_t bit_ports, uint32_t field_ports, bool expands)
+enum how { SEEDS_ONLY, EXPANDS, EXPANDS_BLIND };
+static uint32_t add_template(struct shape_builder *b, uint32_t bit_ports, uint32_t field_ports, enum how how)
 {
     static const uint8_t seed[4] = {1, 1, 0, 0};
     struct cs cs;
@@ -170,9 +171,9 @@ static uint32_t add_template(struct shape_builder *b, uint32_t bit_ports, uint32
     for (uint32_t i = 0; i < 4; i++)
         lc_add_one(&l, cs_alloc(&cs, i % 2 ? KIND_FIELD : KIND_BIT, NULL));
     cs_enforce(&cs, &l, &l, &l);
-    assert_ok(template_from_cs(&t, &cs, "four", bit_ports + field_ports, expands ? seed : NULL, 0,
-                               expands && bit_ports + field_ports > 0, expands ? &empty_expander : NULL, NULL,
-                               0));
+    assert_ok(template_from_cs(&t, &cs, "four", bit_ports + field_ports, how ? seed : NULL, 0,
+                               how == EXPANDS && bit_ports + field_ports > 0, how ? &empty_expander : NULL,
+                               NULL, 0));
     assert_ok(shape_builder_template(b, &number, &t));
     lc_end(&l);
     cs_end(&cs);
@@ -191,8 +192,8 @@ static void waves_follow_derived_ports(void **state)
     struct shape_builder *b;
     struct shape *s;
     assert_ok(shape_builder_start(&b));
-    uint32_t open = add_template(b, 0, 0, true), closed = add_template(b, 1, 1, true);
-    uint32_t seeds = add_template(b, 0, 0, false);
+    uint32_t open = add_template(b, 0, 0, EXPANDS), closed = add_template(b, 1, 1, EXPANDS);
+    uint32_t seeds = add_template(b, 0, 0, SEEDS_ONLY), blind = add_template(b, 1, 1, EXPANDS_BLIND);
     variable input = shape_builder_input(b);
     assert_ok(shape_builder_place(b, seeds, NULL, 0, NULL, NULL)); /* aux 0: all seeds */
     assert_ok(shape_builder_place(b, open, NULL, 0, NULL, NULL));  /* aux 4: wave 0 */
@@ -201,24 +202,26 @@ static void waves_follow_derived_ports(void **state)
     place(b, closed, variable_aux(4), variable_aux(15));           /* aux 16: derived of wave 1, wave 2 */
     place(b, closed, variable_aux(8), input);                      /* aux 20: wave 0 */
     place(b, closed, variable_aux(14), variable_aux(19));          /* aux 24: derived of 1 and 2, wave 3 */
+    place(b, blind, variable_aux(26), variable_aux(27));           /* aux 28: reads no port, wave 0 */
+    place(b, closed, variable_aux(30), variable_aux(29));          /* aux 32: derived of wave 0, wave 1 */
     assert_int_equal(shape_builder_slot(b, variable_aux(15)), 7);
     assert_int_equal(shape_builder_slot(b, variable_aux(1)), 0);
     assert_ok(shape_builder_finish(&s, b));
-    static const uint32_t wave[7] = {0, 0, 0, 1, 2, 0, 3}, first[5] = {0, 3, 4, 5, 6},
-                          order[6] = {1, 2, 5, 3, 4, 6};
-    for (uint32_t i = 0; i < 7; i++)
+    static const uint32_t wave[9] = {0, 0, 0, 1, 2, 0, 3, 0, 1}, first[5] = {0, 4, 6, 7, 8},
+                          order[8] = {1, 2, 5, 7, 3, 8, 4, 6};
+    for (uint32_t i = 0; i < 9; i++)
         assert_int_equal(s->instances[i].wave, wave[i]);
     assert_int_equal(s->waves, 4);
     assert_memory_equal(s->wave_first, first, sizeof first);
     assert_memory_equal(s->wave_instances, order, sizeof order);
     assert_int_equal(s->runs[s->instances[4].first_run + 1].slot, 7);
-    uint32_t fields[14];
+    uint32_t fields[18];
     shape_field_variables(fields, s);
-    for (uint32_t i = 0; i < 14; i++)
+    for (uint32_t i = 0; i < 18; i++)
         assert_int_equal(fields[i], 2 * i + 1);
     struct shape *again = shape_share(s);
     shape_release(s);
-    assert_int_equal(again->rows, 7);
+    assert_int_equal(again->rows, 9);
     shape_release(again);
 }
 
@@ -240,7 +243,7 @@ static void builder_refuses_wrong_ports(void **state)
     (void)state;
     struct shape_builder *b;
     assert_ok(shape_builder_start(&b));
-    uint32_t open = add_template(b, 0, 0, true), wide = add_template(b, 2, 2, true);
+    uint32_t open = add_template(b, 0, 0, EXPANDS), wide = add_template(b, 2, 2, EXPANDS);
     variable input = shape_builder_input(b);
     assert_ok(shape_builder_place(b, open, NULL, 0, NULL, NULL));
     assert_ok(shape_builder_place(b, open, NULL, 0, NULL, NULL)); /* bits 0 2 4 6, numbers 1 3 5 7 */
