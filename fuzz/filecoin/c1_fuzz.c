@@ -1,7 +1,8 @@
 /* Reading C1 outputs of any bytes: no crash, no leak, no read beyond the text and its padding; what is
  * accepted can be written, read again and written to the same bytes, and its check ends.
  *
- * Seeds: fuzz/corpus/c1_fuzz, the real outputs of tests/data/porep-2k. The last input byte also fills the padding. */
+ * Seeds: fuzz/corpus/c1_fuzz, the real outputs of tests/data/porep-2k. The last input byte also fills the
+ * padding. */
 #include "base/mem.h"
 #include "filecoin/c1.h"
 #include "filecoin/public.h"
