@@ -84,7 +84,7 @@ static void mark_row(void *context, const struct row_view *row)
     struct shape *s = context;
     for (int k = 0; k < 3; k++) {
         s->terms[k] += row->count[k];
-        for (uint32_t i = 0; i < row->count[k] && k < 2; i++) {
+        for (uint32_t i = 0; k < 2 && i < row->count[k]; i++) {
             variable v = {row->terms[k][i].column};
             if (variable_is_aux(v))
                 bit_set(k ? s->density.b_aux : s->density.a_aux, variable_index(v));
