@@ -174,6 +174,9 @@ static struct status ntt_times(unsigned log_size)
             best = ms < best ? ms : best;
         }
         row(names[flags], size, best, mults, floor_ms);
+        check_phases_on();
+        TRY(gpu_ntt(data, table, log_size, flags, NULL));
+        print_phases();
     }
     check_free(table);
     check_free(data);

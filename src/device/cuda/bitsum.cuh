@@ -154,8 +154,10 @@ __global__ void bitsum_simple(xyzz<F> *out, const affine<F> *points, const uint6
     xyzz<F> sum;
     set_infinity(sum);
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        if ((bits[i / 64] >> (i % 64)) & 1)
-            point_add(sum, sum, points[i]);
+        if ((bits[i / 64] >> (i % 64)) & 1) {
+            affine<F> p = points[i];
+            point_add(sum, sum, p);
+        }
     }
     block_sum(values, sum);
     if (threadIdx.x == 0)

@@ -151,17 +151,16 @@ HD void fr_sub(fr &r, const fr &a, const fr &b)
 /* Modulo 2r, for the lazy values of a butterfly: a, b < 2r; r < 2r. */
 HD void fr_add_lazy(fr &r, const fr &a, const fr &b)
 {
-    const uint32_t neg[8] = {0xfffffffe, 0x00000001, 0x00034802, 0x5884b7fa,
-                             0xecbc4ff5, 0x998c4fef, 0xacc5056f, 0x1824b159}; /* 2^256 - 2r */
-    uint32_t t[8], s[8];
-    carry c;
-    words_add<8>(t, b.l, neg); /* b - 2r mod 2^256: no overflow, b < 2r */
-    /* a + (b - 2r) carries out iff a + b >= 2r; else add 2r back, which is a + b. */
-    s[0] = add_cc(c, a.l[0], t[0]);
-    UNROLL for (int i = 1; i < 8; i++) s[i] = addc_cc(c, a.l[i], t[i]);
-    uint32_t mask = addc(c, 0xffffffff, 0); /* all ones without the carry, 0 with it */
     const uint32_t m[8] = GPU_FR_2R;
-    words_add_masked<8>(r.l, s, m, mask);
+    uint32_t s[8], d[8];
+    carry c;
+    s[0] = add_cc(c, a.l[0], b.l[0]);
+    UNROLL for (int i = 1; i < 8; i++) s[i] = addc_cc(c, a.l[i], b.l[i]);
+    uint32_t top = addc(c, 0, 0);
+    d[0] = sub_cc(c, s[0], m[0]);
+    UNROLL for (int i = 1; i < 8; i++) d[i] = subc_cc(c, s[i], m[i]);
+    uint32_t less = subc(c, top, 0); /* all ones if a + b < 2r */
+    UNROLL for (int i = 0; i < 8; i++) r.l[i] = less ? s[i] : d[i];
 }
 
 HD void fr_sub_lazy(fr &r, const fr &a, const fr &b)

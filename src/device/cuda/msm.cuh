@@ -163,15 +163,26 @@ struct msm_lists {
     columns[b - inside + (low << high_bits) + high] = ref;
 }
 
-/* Block k: the list of `length` references at k * length. out[2k] = their sum, out[2k+1] = sum of i times the
- * i-th. A thread takes a run of neighbours, from its end: the running sum and the sum of running sums; then
- * with A_t and B_t those of thread t and L the run's length, sum_i = sum B_t + L sum_(t>0) (A_t + A_(t+1) +
+#define WEIGHTED_THREADS(F) (pieces_of<F>::count == 3 ? 128 : 64) /* 24 KiB of shared memory */
+
+struct weighted_lists {
+    const uint32_t *rows, *columns;
+    uint32_t count; /* of each */
+    uint32_t row_length, column_length;
+};
+
+/* Block k: list k of the rows, or list k - count of the columns. out[2k] = their sum, out[2k+1] = sum of i
+ * times the i-th. A thread takes a run of neighbours, from its end: the running sum and the sum of running
+ * sums; then with A_t and B_t those of thread t and L the run's length, sum_i = sum B_t + L sum_(t>0) (A_t +
+ * A_(t+1) +
  * ...). */
-template <class F>
-__global__ void msm_weighted(xyzz<F> *out, point_store<F> store, const uint32_t *lists, uint32_t length)
+template <class F> __global__ void msm_weighted(xyzz<F> *out, point_store<F> store, weighted_lists lists)
 {
-    __shared__ xyzz<F> values[SUM_THREADS];
-    const uint32_t *list = lists + (size_t)blockIdx.x * length;
+    __shared__ xyzz<F> values[WEIGHTED_THREADS(F)];
+    bool row = blockIdx.x < lists.count;
+    uint32_t length = row ? lists.row_length : lists.column_length;
+    const uint32_t *list = row ? lists.rows + (size_t)blockIdx.x * length
+                               : lists.columns + (size_t)(blockIdx.x - lists.count) * length;
     uint32_t run = (length + blockDim.x - 1) / blockDim.x;
     uint32_t first = threadIdx.x * run, end = first + run < length ? first + run : length;
     xyzz<F> sum, weighted, t;
@@ -189,15 +200,16 @@ __global__ void msm_weighted(xyzz<F> *out, point_store<F> store, const uint32_t 
     __syncthreads();
     for (uint32_t width = 1; width < blockDim.x; width *= 2) {
         bool take = threadIdx.x + width < blockDim.x;
-        if (take)
-            point_add(t, values[threadIdx.x], values[threadIdx.x + width]);
+        if (take) {
+            t = values[threadIdx.x + width];
+            point_add(t, t, sum);
+        }
         __syncthreads();
         if (take)
-            values[threadIdx.x] = t;
+            values[threadIdx.x] = sum = t;
         __syncthreads();
     }
-    xyzz<F> suffix = values[threadIdx.x];
-    __syncthreads();
+    xyzz<F> suffix = sum;
     if (threadIdx.x == 0) {
         out[2 * blockIdx.x] = suffix;
         set_infinity(suffix);
@@ -213,7 +225,8 @@ __global__ void msm_weighted(xyzz<F> *out, point_store<F> store, const uint32_t 
             if ((run >> bit) & 1)
                 point_add(t, t, runs);
         }
-        point_add(t, t, values[0]);
+        weighted = values[0];
+        point_add(t, t, weighted);
         out[2 * blockIdx.x + 1] = t;
     }
 }
@@ -366,9 +379,8 @@ struct status msm_rows_and_columns(const msm_scratch<F> &s, const gpu_msm_plan &
         column_sums = s.dense[1 - at];
     }
     PHASE("weighted sums");
-    LAUNCH((msm_weighted<F>), count, SUM_THREADS, 0, stream, s.sums, s.store, row_sums, 1u << high);
-    LAUNCH((msm_weighted<F>), count, SUM_THREADS, 0, stream, s.sums + 2 * count, s.store, column_sums,
-           1u << low);
+    weighted_lists lists = {row_sums, column_sums, count, 1u << high, 1u << low};
+    LAUNCH((msm_weighted<F>), 2 * count, WEIGHTED_THREADS(F), 0, stream, s.sums, s.store, lists);
     LAUNCH_TRY();
     return status_ok();
 }
@@ -489,7 +501,9 @@ __global__ void msm_simple(xyzz<F> *out, const affine<F> *points, const fr_int *
     xyzz<F> sum, t;
     set_infinity(sum);
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        point_mul(t, points[i], scalars[i].l, 255);
+        affine<F> p = points[i];
+        fr_int s = scalars[i];
+        point_mul(t, p, s.l, 255);
         point_add(sum, sum, t);
     }
     block_sum(values, sum);

@@ -167,6 +167,9 @@ __global__ void BOUNDS(NTT_THREADS, 2) ntt_pass_kernel(fr *data, const fr_shoup 
     };
     auto element_of = [&](uint32_t n) -> uint32_t { return CLOSE ? n & ((1u << STAGES) - 1) : n >> columns; };
 
+    /* Memory is read and written with neighbouring threads at neighbouring elements. Between a step's reading
+     * of shared memory and its writing no barrier is needed: a thread writes the places that it read. */
+    const int low_memory = CLOSE || !INVERSE ? low_a : low_c;
     if (!INVERSE) {
         UNROLL for (uint32_t e = 0; e < 8; e++) fr_load(v[e], data + place(spread<low_a>(thread, e)));
         eight<INVERSE, stages_a>(v, group_of(spread<low_a>(thread, 0)), table);
@@ -177,7 +180,6 @@ __global__ void BOUNDS(NTT_THREADS, 2) ntt_pass_kernel(fr *data, const fr_shoup 
             uint32_t n = spread<low_b>(thread, 0);
             eight<INVERSE, 3>(v, (group_of(n) << stages_a) + (element_of(n) >> 6), table);
         }
-        __syncthreads();
         shared_write<low_b>(shared, v);
         __syncthreads();
         shared_read<low_c>(shared, v);
@@ -185,14 +187,24 @@ __global__ void BOUNDS(NTT_THREADS, 2) ntt_pass_kernel(fr *data, const fr_shoup 
             uint32_t n = spread<low_c>(thread, 0);
             eight<INVERSE, 3>(v, (group_of(n) << (stages_a + 3)) + (element_of(n) >> 3), table);
         }
+        if (CLOSE) {
+            shared_write<low_c>(shared, v);
+            __syncthreads();
+            shared_read<low_a>(shared, v);
+        }
         UNROLL for (uint32_t e = 0; e < 8; e++)
         {
             if (pass.last)
                 fr_reduce(v[e], v[e]);
-            fr_store(data + place(spread<low_c>(thread, e)), v[e]);
+            fr_store(data + place(CLOSE ? spread<low_a>(thread, e) : spread<low_c>(thread, e)), v[e]);
         }
     } else {
-        UNROLL for (uint32_t e = 0; e < 8; e++) fr_load(v[e], data + place(spread<low_c>(thread, e)));
+        UNROLL for (uint32_t e = 0; e < 8; e++) fr_load(v[e], data + place(spread<low_memory>(thread, e)));
+        if (CLOSE) {
+            shared_write<low_a>(shared, v);
+            __syncthreads();
+            shared_read<low_c>(shared, v);
+        }
         {
             uint32_t n = spread<low_c>(thread, 0);
             eight<INVERSE, 3>(v, (group_of(n) << (stages_a + 3)) + (element_of(n) >> 3), table);
@@ -204,7 +216,6 @@ __global__ void BOUNDS(NTT_THREADS, 2) ntt_pass_kernel(fr *data, const fr_shoup 
             uint32_t n = spread<low_b>(thread, 0);
             eight<INVERSE, 3>(v, (group_of(n) << stages_a) + (element_of(n) >> 6), table);
         }
-        __syncthreads();
         shared_write<low_b>(shared, v);
         __syncthreads();
         shared_read<low_a>(shared, v);
@@ -358,6 +369,7 @@ static struct status run_stages(fr *data, const fr_shoup *table, unsigned first,
     pass.last = last;
     uint32_t threads = (uint32_t)((size_t)1 << (log_size - stages));
     size_t blocks = divide_up(threads, 128);
+    PHASE(first == 0 ? "NTT: far stages" : pass.log_inner ? "NTT: middle stages" : "NTT: close stages");
     switch (stages) {
     case 9:
         return run_long<9, INVERSE>(data, table, pass, log_size, stream);

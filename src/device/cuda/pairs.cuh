@@ -375,8 +375,11 @@ __global__ void BOUNDS(INVERT_LAST_THREADS, 1) invert_last(field_planes<F> value
                    tree[2 * (width + threadIdx.x) + 1]);
         __syncthreads();
     }
-    if (threadIdx.x == 0)
-        fp_inverse_vartime(tree[1], tree[1]);
+    if (threadIdx.x == 0) {
+        v = tree[1];
+        fp_inverse_vartime(v, v);
+        tree[1] = v;
+    }
     __syncthreads();
     for (uint32_t width = 1; width < n; width *= 2) {
         if (threadIdx.x < width) {

@@ -54,13 +54,17 @@ template <class F> HD void from_affine(xyzz<F> &r, const affine<F> &a)
     r.zz = r.zzz = field_of<F>::one();
 }
 
+/* Not inlined, and all by value: with references, of which two might be the same, nvcc 13.0 took a caller's
+ * first 16 bytes for undefined after such a call and dropped their store (seen in the PTX of sum_xyzz in G1).
+ */
+
 /* Doubling: 6M + 4S with the squarings by multiplication counted apart (dbl-2008-s-1, a = 0). */
-template <class F> HD_CALL void point_dbl(xyzz<F> &r, const xyzz<F> &a)
+template <class F> HD_CALL xyzz<F> point_double(xyzz<F> a)
 {
+    xyzz<F> r;
     F u, v, w, s, m, t;
     if (is_infinity(a)) {
-        r = a;
-        return;
+        return a;
     }
     fp_dbl(u, a.y);
     fp_sqr(v, u);
@@ -79,19 +83,20 @@ template <class F> HD_CALL void point_dbl(xyzz<F> &r, const xyzz<F> &a)
     fp_mul(v, m, s);
     r.x = u;
     fp_sub(r.y, v, t);
+    return r;
 }
 
 /* r = a + b: 8M + 2S. */
-template <class F> HD_CALL void point_add(xyzz<F> &r, const xyzz<F> &a, const affine<F> &b)
+template <class F> HD_CALL xyzz<F> point_sum(xyzz<F> a, affine<F> b)
 {
+    xyzz<F> r;
     F p, q, pp, ppp, t;
     if (is_infinity(b)) {
-        r = a;
-        return;
+        return a;
     }
     if (is_infinity(a)) {
         from_affine(r, b);
-        return;
+        return r;
     }
     fp_mul(p, b.x, a.zz);
     fp_sub(p, p, a.x);
@@ -99,13 +104,11 @@ template <class F> HD_CALL void point_add(xyzz<F> &r, const xyzz<F> &a, const af
     fp_sub(q, q, a.y);
     if (fp_is_zero(p)) {
         if (fp_is_zero(q)) {
-            xyzz<F> d;
-            from_affine(d, b);
-            point_dbl(r, d);
-        } else {
-            set_infinity(r);
+            from_affine(r, b);
+            return point_double(r);
         }
-        return;
+        set_infinity(r);
+        return r;
     }
     fp_sqr(pp, p);
     fp_mul(ppp, pp, p);
@@ -121,19 +124,19 @@ template <class F> HD_CALL void point_add(xyzz<F> &r, const xyzz<F> &a, const af
     fp_mul(t, q, t);
     r.x = p;
     fp_sub(r.y, t, pp);
+    return r;
 }
 
 /* r = a + b: 12M + 2S. */
-template <class F> HD_CALL void point_add(xyzz<F> &r, const xyzz<F> &a, const xyzz<F> &b)
+template <class F> HD_CALL xyzz<F> point_sum(xyzz<F> a, xyzz<F> b)
 {
+    xyzz<F> r;
     F u, p, s, q, pp, ppp, t;
     if (is_infinity(b)) {
-        r = a;
-        return;
+        return a;
     }
     if (is_infinity(a)) {
-        r = b;
-        return;
+        return b;
     }
     fp_mul(u, a.x, b.zz);
     fp_mul(p, b.x, a.zz);
@@ -143,10 +146,9 @@ template <class F> HD_CALL void point_add(xyzz<F> &r, const xyzz<F> &a, const xy
     fp_sub(q, q, s);
     if (fp_is_zero(p)) {
         if (fp_is_zero(q))
-            point_dbl(r, a);
-        else
-            set_infinity(r);
-        return;
+            return point_double(a);
+        set_infinity(r);
+        return r;
     }
     fp_sqr(pp, p);
     fp_mul(ppp, pp, p);
@@ -164,6 +166,22 @@ template <class F> HD_CALL void point_add(xyzz<F> &r, const xyzz<F> &a, const xy
     fp_mul(u, q, u);
     r.x = p;
     fp_sub(r.y, u, s);
+    return r;
+}
+
+template <class F> HD void point_dbl(xyzz<F> &r, const xyzz<F> &a)
+{
+    r = point_double(a);
+}
+
+template <class F> HD void point_add(xyzz<F> &r, const xyzz<F> &a, const affine<F> &b)
+{
+    r = point_sum(a, b);
+}
+
+template <class F> HD void point_add(xyzz<F> &r, const xyzz<F> &a, const xyzz<F> &b)
+{
+    r = point_sum(a, b);
 }
 
 template <class F> HD void point_neg(affine<F> &r, const affine<F> &a)
@@ -173,7 +191,7 @@ template <class F> HD void point_neg(affine<F> &r, const affine<F> &a)
 }
 
 /* r = scalar a, by doubling and adding from the top; bits counts from the lowest. */
-template <class F> HD_CALL void point_mul(xyzz<F> &r, const affine<F> &a, const uint32_t *scalar, int bits)
+template <class F> HD void point_mul(xyzz<F> &r, const affine<F> &a, const uint32_t *scalar, int bits)
 {
     set_infinity(r);
     for (int i = bits - 1; i >= 0; i--) {

@@ -49,9 +49,9 @@ template <class F> DEVICE void block_sum(xyzz<F> *values, const xyzz<F> &mine)
     __syncthreads();
     for (uint32_t width = blockDim.x / 2; width > 0; width /= 2) {
         if (threadIdx.x < width) {
-            xyzz<F> t;
-            point_add(t, values[threadIdx.x], values[threadIdx.x + width]);
-            values[threadIdx.x] = t;
+            xyzz<F> a = values[threadIdx.x], b = values[threadIdx.x + width];
+            point_add(a, a, b);
+            values[threadIdx.x] = a;
         }
         __syncthreads();
     }
@@ -83,8 +83,10 @@ template <class F> __global__ void sum_xyzz(xyzz<F> *out, const xyzz<F> *in, uin
     __shared__ xyzz<F> values[SUM_THREADS];
     xyzz<F> sum;
     set_infinity(sum);
-    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
-        point_add(sum, sum, in[i]);
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+        xyzz<F> one = in[i];
+        point_add(sum, sum, one);
+    }
     block_sum(values, sum);
     if (threadIdx.x == 0)
         out[0] = values[0];

@@ -86,6 +86,7 @@ __global__ void rate_fr(fr *out, fr x, fr y)
 __global__ void rate_shoup(fr *out, fr x, fr y, fr_shoup w)
 {
     x.l[0] ^= threadIdx.x;
+    y.l[0] ^= threadIdx.x * 5;
     for (int i = 0; i < STEPS; i++) {
         fr_mul_shoup(x, x, w.w, w.q);
         fr_mul_shoup(y, y, w.w, w.q);
@@ -98,11 +99,11 @@ __global__ void rate_wide(unsigned long long *out, unsigned a, unsigned b)
 {
     unsigned long long s[8];
     for (int k = 0; k < 8; k++)
-        s[k] = threadIdx.x + (unsigned)k;
+        s[k] = threadIdx.x * 77u + (unsigned)k + ((unsigned long long)a << 32);
     for (int i = 0; i < STEPS; i++) {
 #pragma unroll
         for (int k = 0; k < 8; k++)
-            s[k] += (unsigned long long)(a ^ (unsigned)s[k]) * b;
+            s[k] += (unsigned long long)(unsigned)s[k] * b;
     }
     for (int k = 1; k < 8; k++)
         s[0] ^= s[k];
