@@ -3,7 +3,10 @@
 #include "support.h"
 #include "base/bytes.h"
 #include "filecoin/base64.h"
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static void check_public_values(const struct c1 *c1, bool wrapped)
 {
@@ -424,6 +427,42 @@ static void failing_allocations(void **state)
     }
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LIMITED_MEMORY 0 /* sanitizers map terabytes */
+#else
+#define LIMITED_MEMORY 1
+#endif
+
+/* simdjson's own allocations fail: in a child whose address space may hardly grow. */
+static void failing_allocations_of_simdjson(void **state)
+{
+    (void)state;
+    const size_t size = 64 << 20;
+    uint8_t *text = mem_alloc_zero(1, size + C1_PADDING);
+    memset(text, ' ', size);
+    memcpy(text, "{}", 2);
+    struct c1 c1;
+    fails(c1_parse(&c1, text, size), STATUS_INVALID, "registered_proof: is missing");
+    pid_t child = LIMITED_MEMORY ? fork() : 0;
+    if (child == 0 && LIMITED_MEMORY) {
+        unsigned long pages = 0;
+        FILE *f = fopen("/proc/self/statm", "r");
+        if (!f || fscanf(f, "%lu", &pages) != 1)
+            _exit(2);
+        struct rlimit limit = {pages * 4096 + (32 << 20), RLIM_INFINITY};
+        if (setrlimit(RLIMIT_AS, &limit) != 0)
+            _exit(3);
+        struct status s = c1_parse(&c1, text, size);
+        _exit(s.code == STATUS_MEMORY ? 0 : 4);
+    }
+    if (LIMITED_MEMORY) {
+        int result;
+        assert_int_equal(waitpid(child, &result, 0), child);
+        assert_int_equal(result, 0);
+    }
+    mem_free(text);
+}
+
 static void fill(uint8_t *bytes, uint64_t *random)
 {
     for (int i = 0; i < 4; i++)
@@ -563,6 +602,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(cuts),
                                        cmocka_unit_test(cuts_closed),
                                        cmocka_unit_test(failing_allocations),
+                                       cmocka_unit_test(failing_allocations_of_simdjson),
                                        cmocka_unit_test(round_trips),
                                        cmocka_unit_test(base64_texts)};
     const struct CMUnitTest full[] = {cmocka_unit_test(cuts), cmocka_unit_test(cuts_closed)};
