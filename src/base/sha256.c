@@ -51,6 +51,7 @@ void sha256_compress_portable(uint32_t state[8], const uint8_t *data, size_t blo
 }
 
 #ifdef CUZK_X86_64
+#include <cpuid.h>
 #include <immintrin.h>
 
 /* Four rounds: x holds ABEF, y holds CDGH before; the two swap roles every two rounds, so that after four
@@ -98,10 +99,8 @@ static int has_sha(void)
     static _Atomic int known; /* 0 not asked, 1 no, 2 yes; asking twice does no harm */
     int answer = known;
     if (__builtin_expect(answer == 0, 0)) {
-        unsigned a = 7, b = 0, c = 0, d = 0, most = 0;
-        __asm__ volatile("cpuid" : "=a"(most), "=b"(b), "=c"(c), "=d"(d) : "a"(0), "c"(0));
-        __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-        known = answer = most >= 7 && (b >> 29 & 1) ? 2 : 1;
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        known = answer = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1) ? 2 : 1;
     }
     return answer == 2;
 }

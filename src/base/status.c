@@ -84,6 +84,8 @@ const char *status_code_name(enum status_code code)
         return "device";
     case STATUS_UNSUPPORTED:
         return "unsupported";
+    case STATUS_BUSY:
+        return "busy";
     }
     return "unknown";
 }

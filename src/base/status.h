@@ -18,6 +18,7 @@ enum status_code {
     STATUS_REJECTED,  /* a proof that does not verify */
     STATUS_DEVICE,    /* a device failed or is lost */
     STATUS_UNSUPPORTED,
+    STATUS_BUSY, /* not now: a queue or a budget is full; later it may work */
 };
 
 struct status {

@@ -1,15 +1,16 @@
-/* The job engine's decisions: a pure state machine. engine_step() takes the time and one event and gives actions; it
- * starts no thread, reads no clock, opens no socket and allocates nothing large, so that a simulator can drive it with
- * seeds and a virtual clock. Drivers (engine/driver.h) carry the actions out and feed the results back as events.
+/* The job engine's decisions: a pure state machine. engine_step() takes the time and one event and gives
+ * actions; it starts no thread, reads no clock, opens no socket and allocates nothing large, so that a
+ * simulator can drive it with seeds and a virtual clock. Drivers (engine/driver.h) carry the actions out and
+ * feed the results back as events.
  *
- * The walk of a job: SUBMIT -> open (decode, check) -> per partition: synthesis [permit + host lease] -> ready queue
- * [permit released when it has taken the partition] -> device [lease shrinks to what the device still needs] -> finish ->
- * verify partition -> all there: verify the whole -> END. It only moves forward; a failure travels as one status to the
- * job, releases what the step held, and nothing else.
+ * The walk of a job: SUBMIT -> open (decode, check) -> per partition: synthesis [permit + host lease] ->
+ * ready queue [permit released when it has taken the partition] -> device [lease shrinks to what the device
+ * still needs] -> finish -> verify partition -> all there: verify the whole -> END. It only moves forward; a
+ * failure travels as one status to the job, releases what the step held, and nothing else.
  *
- * Bounds, all visible in engine_counts: permits (partition_workers) cover synthesis and the wait for the ready queue;
- * the ready queue holds max(lookahead, partition_workers); device workers and finishers are counted. Order everywhere:
- * priority, then deadline within it, then age of the job, then partition. */
+ * Bounds, all visible in engine_counts: permits (partition_workers) cover synthesis and the wait for the
+ * ready queue; the ready queue holds max(lookahead, partition_workers); device workers and finishers are
+ * counted. Order everywhere: priority, then deadline within it, then age of the job, then partition. */
 #ifndef CUZK_ENGINE_ENGINE_H
 #define CUZK_ENGINE_ENGINE_H
 
@@ -27,13 +28,13 @@ struct engine_config {
     uint32_t synthesis_lookahead;
     uint32_t finishers;
     uint32_t devices, workers_per_device;
-    uint32_t max_queue;        /* jobs accepted and not ended, seats for WinningPoSt apart */
-    uint64_t max_queue_bytes;  /* request bytes of those */
-    uint64_t host_budget;      /* bytes the engine may have in flight: seeds, evaluations, pending proofs */
+    uint32_t max_queue;       /* jobs accepted and not ended, seats for WinningPoSt apart */
+    uint64_t max_queue_bytes; /* request bytes of those */
+    uint64_t host_budget;     /* bytes the engine may have in flight: seeds, evaluations, pending proofs */
     bool sort_by_circuit;
-    uint64_t orphan_ms;        /* how long a job runs on whose caller is gone: 60,000 */
-    uint64_t retention_ms;     /* how long a result can be fetched again */
-    bool permit_until_queued;  /* mechanism (c); true but in tests */
+    uint64_t orphan_ms;       /* how long a job runs on whose caller is gone: 60,000 */
+    uint64_t retention_ms;    /* how long a result can be fetched again */
+    bool permit_until_queued; /* mechanism (c); true but in tests */
 };
 
 /* Known to the driver by number. */
@@ -45,29 +46,29 @@ struct engine_circuit {
 };
 
 enum engine_event_kind {
-    EVENT_SUBMIT,        /* job, submit */
-    EVENT_OPENED,        /* job, status, opened */
-    EVENT_SYNTHESISED,   /* job, partition, status */
-    EVENT_STARTED,       /* job, partition, device, status: prove_start returned */
-    EVENT_FINISHED,      /* job, partition, status: assembled and verified; STATUS_REJECTED if not valid */
-    EVENT_VERIFIED,      /* job, status: the whole proof */
-    EVENT_CIRCUIT,       /* circuit, status: loaded or failed */
-    EVENT_CIRCUIT_GONE,  /* circuit: evicted */
-    EVENT_CANCEL,        /* job, status: the reason */
-    EVENT_CALLER_GONE,   /* job */
-    EVENT_CALLER_BACK,   /* job */
-    EVENT_DEVICE_LOST,   /* device, status */
+    EVENT_SUBMIT,       /* job, submit */
+    EVENT_OPENED,       /* job, status, opened */
+    EVENT_SYNTHESISED,  /* job, partition, status */
+    EVENT_STARTED,      /* job, partition, device, status: prove_start returned */
+    EVENT_FINISHED,     /* job, partition, status: assembled and verified; STATUS_REJECTED if not valid */
+    EVENT_VERIFIED,     /* job, status: the whole proof */
+    EVENT_CIRCUIT,      /* circuit, status: loaded or failed */
+    EVENT_CIRCUIT_GONE, /* circuit: evicted */
+    EVENT_CANCEL,       /* job, status: the reason */
+    EVENT_CALLER_GONE,  /* job */
+    EVENT_CALLER_BACK,  /* job */
+    EVENT_DEVICE_LOST,  /* device, status */
     EVENT_DRAIN,
-    EVENT_TICK,          /* time passed; nothing else */
+    EVENT_TICK, /* time passed; nothing else */
 };
 
 struct engine_submit {
     uint32_t circuit, partitions;
     enum priority priority;
-    bool reserved;          /* WinningPoSt: own seat, admitted also when full or draining */
+    bool reserved;           /* WinningPoSt: own seat, admitted also when full or draining */
     bool keep_when_orphaned; /* SubmitProof: runs on without a caller */
     uint64_t request_bytes;
-    uint64_t deadline_ms;   /* absolute on the engine's clock; 0: none */
+    uint64_t deadline_ms; /* absolute on the engine's clock; 0: none */
 };
 
 struct engine_event {
@@ -105,9 +106,11 @@ MUST_USE struct status engine_make(struct engine **out, const struct engine_conf
                                    const struct engine_circuit *circuits, uint32_t circuits_count);
 void engine_end(struct engine *engine);
 
-/* Whether a submit would be taken now: STATUS_OK, or the refusal with its numbers (queue full, never fits, draining,
- * circuit failed). EVENT_SUBMIT of a job that would be refused gives ACTION_END with that status at once. */
-struct status engine_would_admit(const struct engine *engine, uint64_t now_ms, const struct engine_submit *submit);
+/* Whether a submit would be taken now: STATUS_OK, or the refusal with its numbers (queue full, never fits,
+ * draining, circuit failed). EVENT_SUBMIT of a job that would be refused gives ACTION_END with that status at
+ * once. */
+struct status engine_would_admit(const struct engine *engine, uint64_t now_ms,
+                                 const struct engine_submit *submit);
 
 /* One event. The actions are valid until the next call; carry them out in order. */
 void engine_step(struct engine *engine, uint64_t now_ms, const struct engine_event *event,
@@ -115,21 +118,31 @@ void engine_step(struct engine *engine, uint64_t now_ms, const struct engine_eve
 /* When to send EVENT_TICK at the latest (deadlines, orphans, retention); UINT64_MAX: no need. */
 uint64_t engine_next_tick(const struct engine *engine);
 
-enum partition_state { PARTITION_PENDING, PARTITION_SYNTHESIS, PARTITION_READY, PARTITION_DEVICE, PARTITION_FINISH,
-                       PARTITION_DONE, PARTITION_FAILED };
+enum partition_state {
+    PARTITION_PENDING,
+    PARTITION_SYNTHESIS,
+    PARTITION_READY,
+    PARTITION_DEVICE,
+    PARTITION_FINISH,
+    PARTITION_DONE,
+    PARTITION_FAILED
+};
 struct engine_counts {
     uint32_t jobs_waiting, jobs_running, jobs_retained;
-    uint32_t permits_in_use, ready_length, ready_capacity, ready_waiting; /* synthesised, waiting for the queue */
+    uint32_t permits_in_use, ready_length, ready_capacity,
+        ready_waiting; /* synthesised, waiting for the queue */
     uint32_t devices_busy, pending_proofs, finishing;
     uint64_t lease_bytes, lease_peak, queue_bytes;
 };
 void engine_counts(const struct engine *engine, struct engine_counts *out);
 /* For status pages: state of a job's partitions; false if the job is not known. */
-bool engine_job_partitions(const struct engine *engine, job_id job, enum partition_state *states, uint32_t *count);
+bool engine_job_partitions(const struct engine *engine, job_id job, enum partition_state *states,
+                           uint32_t *count);
 /* Position in the queue, 0 when running. */
 uint32_t engine_queue_position(const struct engine *engine, job_id job);
 
-/* Aborts if an invariant does not hold: leases against states, permits, queue bounds. For tests and the simulator. */
+/* Aborts if an invariant does not hold: leases against states, permits, queue bounds. For tests and the
+ * simulator. */
 void engine_check_invariants(const struct engine *engine);
 
 #endif

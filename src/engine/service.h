@@ -1,8 +1,9 @@
-/* The engine as servers use it: jobs by id, blocking nowhere. All calls are thread safe and return at once; results come
- * by callback from a thread of the engine's.
+/* The engine as servers use it: jobs by id, blocking nowhere. All calls are thread safe and return at once;
+ * results come by callback from a thread of the engine's.
  *
- * engine_service owns: the state machine with its mutex and clock; the worker pool; one thread per synthesis permit that
- * is in use, per device worker and per finisher; the cache of shapes and parameters; the jobs' requests and proofs. */
+ * engine_service owns: the state machine with its mutex and clock; the worker pool; one thread per synthesis
+ * permit that is in use, per device worker and per finisher; the cache of shapes and parameters; the jobs'
+ * requests and proofs. */
 #ifndef CUZK_ENGINE_SERVICE_H
 #define CUZK_ENGINE_SERVICE_H
 
@@ -45,28 +46,29 @@ struct service_options {
 struct engine_service;
 MUST_USE struct status service_start(struct engine_service **out, const struct service_options *options);
 /* Loads the parameters and shape of a circuit and waits; for start-up and PreloadSRS. */
-MUST_USE struct status service_load(struct engine_service *service, const char *circuit, bool *already, uint64_t *ms);
+MUST_USE struct status service_load(struct engine_service *service, const char *circuit, bool *already,
+                                    uint64_t *ms);
 MUST_USE struct status service_evict(struct engine_service *service, const char *circuit, bool *was_loaded,
                                      uint64_t *freed_bytes);
 
 struct service_submit {
     const char *request_id;
     struct proof_request request; /* borrowed until the job ends: `owner` keeps the bytes */
-    void *owner;                  /* given; released by release_owner when the engine needs the bytes no more */
+    void *owner; /* given; released by release_owner when the engine needs the bytes no more */
     void (*release_owner)(void *owner);
     enum priority priority;
     uint64_t timeout_ms; /* of the call; 0: none */
     bool detached;       /* SubmitProof: runs without a caller */
 };
-/* Gives the job's id, or the refusal. The same request_id with the same bytes joins the live or retained job (owner is
- * then released at once). position: in the queue. */
+/* Gives the job's id, or the refusal. The same request_id with the same bytes joins the live or retained job
+ * (owner is then released at once). position: in the queue. */
 MUST_USE struct status service_submit(struct engine_service *service, char id[40], uint32_t *position,
                                       const struct service_submit *submit);
-/* Calls back once: when the job ends, or at once if it has, or with JOB_RUNNING when timeout_ms have passed (0: no limit).
- * *waiter may be given to service_unwait, after which no callback comes. STATUS_MISSING: no such job. `id` may be a
- * request_id that is unique at the moment. */
-MUST_USE struct status service_await(struct engine_service *service, uint64_t *waiter, const char *id, uint64_t timeout_ms,
-                                     job_callback *callback, void *context);
+/* Calls back once: when the job ends, or at once if it has, or with JOB_RUNNING when timeout_ms have passed
+ * (0: no limit). *waiter may be given to service_unwait, after which no callback comes. STATUS_MISSING: no
+ * such job. `id` may be a request_id that is unique at the moment. */
+MUST_USE struct status service_await(struct engine_service *service, uint64_t *waiter, const char *id,
+                                     uint64_t timeout_ms, job_callback *callback, void *context);
 /* The caller is gone: counts as such for the job (orphan rule) unless it was submitted detached. */
 void service_unwait(struct engine_service *service, uint64_t waiter);
 MUST_USE struct status service_cancel(struct engine_service *service, const char *id, bool *was_running);
