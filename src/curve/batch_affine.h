@@ -14,7 +14,7 @@
 
 /* Additions that share an inversion of about 60 multiplications: 512 make it 2 % of the work, and their
  * points (96 KiB in G1) and products (64 KiB) stay in the L2 cache between the two passes. */
-#define BATCH_SUMS      512
+#define BATCH_SUMS      1024
 #define BATCH_DOUBLINGS 64
 #define BATCH_LIMBS     8 /* room for the radix-2^52 kernels; the others use 6 */
 

@@ -8,7 +8,7 @@
 
 #define GROUP                  g1
 #define FIELD                  fp
-#define TASK_SCALARS           ((size_t)2048)
+#define TASK_SCALARS           ((size_t)4096)
 #define FIXED_BASE             fixed_base_g1
 #define FIXED_BASE_TABLE_BYTES fixed_base_g1_table_bytes
 #define FIXED_BASE_MAKE        fixed_base_g1_make

@@ -8,7 +8,7 @@
 
 #define GROUP                  g2
 #define FIELD                  fp2
-#define TASK_SCALARS           ((size_t)512)
+#define TASK_SCALARS           ((size_t)1024)
 #define FIXED_BASE             fixed_base_g2
 #define FIXED_BASE_TABLE_BYTES fixed_base_g2_table_bytes
 #define FIXED_BASE_MAKE        fixed_base_g2_make

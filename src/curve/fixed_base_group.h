@@ -197,7 +197,9 @@ struct status FIXED_BASE_MUL(GN(affine) * out, const struct FIXED_BASE *table, c
     unsigned threads = pool_threads(work ? work->pool : NULL);
     struct status s = status_ok();
     size_t share = (n + 4 * (size_t)threads - 1) / (4 * (size_t)threads);
-    call.block = share > TASK_SCALARS ? TASK_SCALARS : share > BATCH_SUMS ? share : BATCH_SUMS;
+    call.block = share > BATCH_SUMS ? share : BATCH_SUMS; /* small batches waste inversions */
+    if (call.block > TASK_SCALARS)
+        call.block = TASK_SCALARS;
     call.scratch = mem_alloc(threads, sizeof *call.scratch);
     if (!call.scratch)
         return mem_failed("fixed-base multiplication", threads, sizeof *call.scratch);
