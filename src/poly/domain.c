@@ -110,7 +110,7 @@ struct status domain_open_blocks(struct domain *out, unsigned log2_size, unsigne
     fill_shifts(&d.shift_inverse, log2_size, block);
     struct status s = status_ok();
 #ifdef CUZK_X86_64
-    if (block >= 6 && ntt_ifma_in_force())
+    if (block >= 6 && flavour_ifma_in_force())
         s = ntt_ifma_prepare(&d);
 #endif
     if (status_failed(&s))

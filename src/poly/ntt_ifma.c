@@ -15,7 +15,6 @@
 #include "poly/fr8.h"
 #include "poly/ntt_plan.h"
 #include "base/mem.h"
-#include <stdlib.h>
 
 #define WIDTH ((size_t)8)
 #define ROWS  ((size_t)1 << DOMAIN_PASS_LOG2)
@@ -34,24 +33,6 @@ struct ntt_vectors {
     fr8 *shift, *shift_inverse;                   /* N/8 each, transposed */
     fr8 data[];
 };
-
-bool ntt_ifma_available(void)
-{
-    return __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512dq");
-}
-
-bool ntt_ifma_in_force(void)
-{
-    static atomic_int known; /* 0 not asked, 1 no, 2 yes */
-    int answer = atomic_load_explicit(&known, memory_order_relaxed);
-    if (answer == 0) {
-        const char *wish = getenv("CUZK_CPU");
-        answer = flavour_in_force() == FLAVOUR_ADX && (!wish || !*wish) && ntt_ifma_available() ? 2 : 1;
-        atomic_store_explicit(&known, answer, memory_order_relaxed);
-    }
-    return answer == 2;
-}
 
 /* ---- factors ---- */
 

@@ -6,9 +6,6 @@
 
 #include "poly/ntt_core.h"
 
-/* Whether processor and operating system have it, and whether this process is to use it (constant). */
-bool ntt_ifma_available(void);
-bool ntt_ifma_in_force(void);
 /* Fills domain->vectors: about 200 bytes for each element of a block, at most 0.8 MiB. Only where
  * available, for block_log2 >= 6. */
 MUST_USE struct status ntt_ifma_prepare(struct domain *domain);

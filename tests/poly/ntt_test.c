@@ -303,7 +303,7 @@ static void vector_form_agrees(void **state)
     static const unsigned plans[][3] = {{6, 6, 6},  {7, 7, 6},  {9, 9, 6},  {12, 12, 8},
                                         {9, 6, 3},  {10, 6, 2}, {11, 6, 5}, {12, 6, 6},
                                         {13, 7, 1}, {14, 7, 7}, {16, 8, 8}, {15, 12, 3}};
-    if (!ntt_ifma_available()) {
+    if (!flavour_ifma_available()) {
         print_message("no AVX-512 IFMA here\n");
         skip();
     }
