@@ -4,6 +4,8 @@
  * Multiplications for width t and R partial rounds: 3 per S-box, 8t + R of them; t^2 for seven dense layers,
  * t for the last, of which only one output is wanted; 2t - 1 for each sparse layer. Arity 8: 1,949. */
 #include "gadget/poseidon.h"
+
+#include "field/fr_dot.h"
 #include "gadget/bulk.h"
 
 /* l2, l4, l5 + q of x into the trace, l5 + q into the state */
@@ -25,23 +27,24 @@ static inline fr *sbox_allocated(fr *state, fr *trace, const fr *q)
     return sbox(state, trace + 1, trace, q);
 }
 
-/* out = sum of a[i] b[i * stride] */
-static inline void dot(fr *out, const fr *a, const fr *b, uint32_t stride, uint32_t n)
+/* By a symmetric matrix, so that its columns are its rows. */
+static void mix_symmetric(fr *state, const fr *matrix, uint32_t width)
 {
-    fr sum, t;
-    fr_mul(&sum, &a[0], &b[0]);
-    for (uint32_t i = 1; i < n; i++) {
-        fr_mul(&t, &a[i], &b[(size_t)i * stride]);
-        fr_add(&sum, &sum, &t);
-    }
-    *out = sum;
+    fr out[POSEIDON_WIDTH_MAX];
+    for (uint32_t j = 0; j < width; j++)
+        fr_dot(&out[j], state, matrix + j * width, width);
+    for (uint32_t j = 0; j < width; j++)
+        state[j] = out[j];
 }
 
 static void mix_dense(fr *state, const fr *matrix, uint32_t width)
 {
-    fr out[POSEIDON_WIDTH_MAX];
-    for (uint32_t j = 0; j < width; j++)
-        dot(&out[j], state, matrix + j, width, width);
+    fr out[POSEIDON_WIDTH_MAX], column[POSEIDON_WIDTH_MAX];
+    for (uint32_t j = 0; j < width; j++) {
+        for (uint32_t i = 0; i < width; i++)
+            column[i] = matrix[i * width + j];
+        fr_dot(&out[j], state, column, width);
+    }
     for (uint32_t j = 0; j < width; j++)
         state[j] = out[j];
 }
@@ -49,7 +52,7 @@ static void mix_dense(fr *state, const fr *matrix, uint32_t width)
 static void mix_sparse(fr *state, const fr *sparse, uint32_t width)
 {
     fr first, t;
-    dot(&first, state, sparse, 1, width);
+    fr_dot(&first, state, sparse, width);
     for (uint32_t j = 1; j < width; j++) {
         fr_mul(&t, &state[0], &sparse[width + j - 1]);
         fr_add(&state[j], &state[j], &t);
@@ -67,11 +70,14 @@ void FLAVOUR(poseidon_trace_impl)(fr *trace, const struct poseidon *p, const fr 
         fr_add(&x, &inputs[i - 1], &p->rounds[i]);
         trace = sbox(&state[i], trace, &x, q++);
     }
-    mix_dense(state, p->mds, p->width);
+    mix_symmetric(state, p->mds, p->width);
     for (uint32_t round = 1; round < 4; round++) {
         for (uint32_t i = 0; i < p->width; i++)
             trace = sbox_allocated(&state[i], trace, q++);
-        mix_dense(state, round == 3 ? p->pre_sparse : p->mds, p->width);
+        if (round < 3)
+            mix_symmetric(state, p->mds, p->width);
+        else
+            mix_dense(state, p->pre_sparse, p->width);
     }
     for (uint32_t round = 0; round < p->partial_rounds; round++) {
         trace = sbox_allocated(&state[0], trace, q++);
@@ -81,7 +87,7 @@ void FLAVOUR(poseidon_trace_impl)(fr *trace, const struct poseidon *p, const fr 
         for (uint32_t i = 0; i < p->width; i++)
             trace = sbox_allocated(&state[i], trace, round < 7 ? q++ : NULL);
         if (round < 7)
-            mix_dense(state, p->mds, p->width);
+            mix_symmetric(state, p->mds, p->width);
     }
-    dot(trace, state, p->mds + 1, p->width, p->width);
+    fr_dot(trace, state, p->mds + p->width, p->width);
 }
