@@ -20,6 +20,30 @@ struct bits bits_slice(const struct bits *b, uint32_t from, uint32_t count)
     return out;
 }
 
+struct joined_bits joined_slice(const struct joined_bits *b, uint32_t from, uint32_t count)
+{
+    CHECK(from <= joined_count(b) && count <= joined_count(b) - from);
+    uint32_t low = from < b->low.count ? b->low.count - from : 0;
+    if (low > count)
+        low = count;
+    return (struct joined_bits){
+        .low = bits_slice(&b->low, low ? from : 0, low),
+        .high = bits_slice(&b->high, from > b->low.count ? from - b->low.count : 0, count - low),
+    };
+}
+
+uint64_t joined_value(const struct joined_bits *b)
+{
+    CHECK(joined_count(b) <= 64);
+    return b->low.values[0] | (b->high.count ? b->high.values[0] << b->low.count : 0);
+}
+
+void joined_to_booleans(struct boolean *out, const struct joined_bits *b)
+{
+    bits_to_booleans(out, &b->low);
+    bits_to_booleans(out + b->low.count, &b->high);
+}
+
 void bits_to_booleans(struct boolean *out, const struct bits *b)
 {
     for (uint32_t i = 0; i < b->count; i++)
@@ -388,6 +412,70 @@ void circuit_pack_input(struct circuit *c, const struct bits *b)
     new_input(c, &ports, &value);
     if (c->builder)
         circuit_place(c, &key, &ports, NULL);
+}
+
+void circuit_bits_equal(struct circuit *c, const struct bits *b, const struct number *x)
+{
+    CHECK(b->count >= 1 && b->count <= 254);
+    if (c->cs) {
+        struct boolean bits[256];
+        bits_to_booleans(bits, b);
+        pack_row(c->cs, bits, b->count, x->v);
+    }
+    if (c->builder) {
+        struct template_key key = {TEMPLATE_PACK_INPUT, {b->count}};
+        struct port_list ports;
+        ports_clear(&ports);
+        ports_bits(&ports, b->first, b->count);
+        ports_number(&ports, x->v);
+        circuit_place(c, &key, &ports, NULL);
+    }
+}
+
+struct number circuit_pack_joined(struct circuit *c, const struct joined_bits *b)
+{
+    struct template_key key = {TEMPLATE_PACK, {joined_count(b)}};
+    struct number generic = {0};
+    uint32_t placed = 0;
+    fr value;
+    fr_from_u64(&value, joined_value(b));
+    if (c->cs) {
+        struct boolean bits[64];
+        joined_to_booleans(bits, b);
+        generic = pack_bits(c->cs, bits, joined_count(b));
+    }
+    if (c->builder) {
+        struct port_list ports;
+        ports_clear(&ports);
+        ports_joined(&ports, b);
+        placed = circuit_place_number(c, &key, &ports);
+    }
+    if (c->seeds && joined_count(b) == 0)
+        seeds_field(c->seeds, &value);
+    return circuit_result(c, &generic, placed, circuit_has_values(c), &value);
+}
+
+struct number circuit_select(struct circuit *c, const struct number *from, const struct joined_bits *index)
+{
+    struct number generic = {0};
+    const struct number *chosen = &from[joined_value(index)];
+    uint32_t placed = 0, log2_size = joined_count(index);
+    CHECK(log2_size >= 1 && log2_size <= SELECT_LOG2_MAX);
+    if (c->cs) {
+        struct boolean bits[SELECT_LOG2_MAX];
+        joined_to_booleans(bits, index);
+        generic = number_select(c->cs, from, bits, log2_size);
+    }
+    if (c->builder) {
+        struct template_key key = {TEMPLATE_SELECT, {log2_size}};
+        struct port_list ports;
+        ports_clear(&ports);
+        ports_joined(&ports, index);
+        for (uint32_t i = 0; i < 1u << log2_size; i++)
+            ports_number(&ports, from[i].v);
+        placed = circuit_place_number(c, &key, &ports);
+    }
+    return circuit_result(c, &generic, placed, chosen->known, &chosen->value);
 }
 
 struct number circuit_pack(struct circuit *c, const struct bits *b)

@@ -33,6 +33,17 @@ static inline bool bits_at(const struct bits *b, uint32_t i)
 }
 struct bits bits_slice(const struct bits *b, uint32_t from, uint32_t count);
 
+/* Bits that lie in two places: those of low, then those of high. Either part, or both, may be empty. */
+struct joined_bits {
+    struct bits low, high;
+};
+static inline uint32_t joined_count(const struct joined_bits *b)
+{
+    return b->low.count + b->high.count;
+}
+struct joined_bits joined_slice(const struct joined_bits *b, uint32_t from, uint32_t count);
+uint64_t joined_value(const struct joined_bits *b); /* at most 64 bits */
+
 struct circuit_template; /* a template with what the walk must know of it; circuit.c */
 struct circuit {
     struct shape_builder *builder;
@@ -79,9 +90,15 @@ struct bits circuit_to_bits(struct circuit *c, const struct number *x); /* to_bi
 struct bits circuit_to_bits_update(struct circuit *c, const struct number *x); /* the other packing row */
 void circuit_pack_input(struct circuit *c, const struct bits *b);    /* one input; at most 254 bits */
 struct number circuit_pack(struct circuit *c, const struct bits *b); /* pack_bits; at most 254 bits */
+/* The same for at most 64 bits in two places; of no bits, it is a number that a row holds at zero. */
+struct number circuit_pack_joined(struct circuit *c, const struct joined_bits *b);
+/* The row sum of 2^i bits[i] * 1 = x, for x that exists; at most 254 bits. */
+void circuit_bits_equal(struct circuit *c, const struct bits *b, const struct number *x);
 
 /* The bit's product with x; bit has one bit. */
 struct number circuit_mul_bit(struct circuit *c, const struct number *x, const struct bits *bit);
+/* from[index]: 2^k - 1 picks among 2^k numbers for an index of k bits, 1 to 7. */
+struct number circuit_select(struct circuit *c, const struct number *from, const struct joined_bits *index);
 
 /* ---- hashes ---- */
 /* Legacy Poseidon circuit with the Merkle tag of the arity; arity at most 11. */
@@ -113,6 +130,9 @@ void circuit_por(struct circuit *c, const struct tree_form *form, const struct n
 void circuit_por_existing(struct circuit *c, const struct tree_form *form, const struct bits *index,
                           const struct number *leaf, const struct number *siblings,
                           const struct number *root);
+/* The same with an index in two places, at most 64 bits; a path of no levels is the equality alone. */
+void circuit_por_joined(struct circuit *c, const struct tree_form *form, const struct joined_bits *index,
+                        const struct number *leaf, const struct number *siblings, const struct number *root);
 /* PoRCircuit whose leaf and root are values: allocates the leaf first, the root after the path, and exposes
  * the root as an input unless it is private. */
 void circuit_por_values(struct circuit *c, const struct tree_form *form, const fr *leaf,

@@ -18,8 +18,9 @@ enum template_kind {
     TEMPLATE_MUL_BIT,        /* ports: number, bit */
     TEMPLATE_TO_BITS,        /* port: number */
     TEMPLATE_TO_BITS_UPDATE, /* port: number */
-    TEMPLATE_PACK_INPUT,     /* count; ports: bits, input */
-    TEMPLATE_PACK,           /* count; ports: bits */
+    TEMPLATE_PACK_INPUT,     /* count; ports: bits, input or number */
+    TEMPLATE_PACK,           /* count; ports: bits; of none, the result is a seed */
+    TEMPLATE_SELECT,         /* log2 of the size; ports: index bits, numbers */
     TEMPLATE_POSEIDON,       /* arity, tag low, tag high; ports: numbers */
     TEMPLATE_PATH_ELEMENT,   /* arity; port: node */
     TEMPLATE_SHA_PATH_HEAD,  /* arity; port: node */
@@ -75,6 +76,14 @@ static inline void ports_bits(struct port_list *p, variable first, uint32_t coun
     ports_add(p, first, count, true);
 }
 
+static inline void ports_joined(struct port_list *p, const struct joined_bits *b)
+{
+    if (b->low.count)
+        ports_bits(p, b->low.first, b->low.count);
+    if (b->high.count)
+        ports_bits(p, b->high.first, b->high.count);
+}
+
 static inline void ports_number(struct port_list *p, variable v)
 {
     ports_add(p, v, 1, false);
@@ -106,6 +115,7 @@ struct number circuit_result(const struct circuit *c, const struct number *gener
                              bool known, const fr *value);
 
 void bits_to_booleans(struct boolean *out, const struct bits *b);
+void joined_to_booleans(struct boolean *out, const struct joined_bits *b);
 
 /* One SHA-256 state in a walk. Words of variables are 32 consecutive bits, lowest first. */
 struct sha_state {

@@ -138,7 +138,7 @@ void circuit_por(struct circuit *c, const struct tree_form *form, const struct n
 /* ---- paths whose every part exists ---- */
 
 /* Inserts the node among its siblings; the children as numbers. */
-static void insert_existing(struct circuit *c, struct number children[8], const struct bits *index,
+static void insert_existing(struct circuit *c, struct number children[8], const struct joined_bits *index,
                             uint32_t arity, const struct number *node, const struct number *siblings)
 {
     fr picks[20], sibling_values[7], values[8];
@@ -148,12 +148,13 @@ static void insert_existing(struct circuit *c, struct number children[8], const 
         sibling_values[i] = siblings[i].value;
         known &= siblings[i].known;
     }
-    insert_values(picks, values, index->count, (uint32_t)index->values[0], &node->value, sibling_values);
+    insert_values(picks, values, joined_count(index), (uint32_t)joined_value(index), &node->value,
+                  sibling_values);
     if (c->builder) {
         struct template_key key = {TEMPLATE_INSERT, {arity}};
         struct port_list ports;
         ports_clear(&ports);
-        ports_bits(&ports, index->first, index->count);
+        ports_joined(&ports, index);
         ports_number(&ports, node->v);
         for (uint32_t i = 0; i + 1 < arity; i++)
             ports_number(&ports, siblings[i].v);
@@ -166,13 +167,20 @@ static void insert_existing(struct circuit *c, struct number children[8], const 
 void circuit_por_existing(struct circuit *c, const struct tree_form *form, const struct bits *index,
                           const struct number *leaf, const struct number *siblings, const struct number *root)
 {
+    struct joined_bits joined = {.low = *index};
+    circuit_por_joined(c, form, &joined, leaf, siblings, root);
+}
+
+void circuit_por_joined(struct circuit *c, const struct tree_form *form, const struct joined_bits *index,
+                        const struct number *leaf, const struct number *siblings, const struct number *root)
+{
     struct cs *cs = c->cs;
     struct number node = *leaf, children[8];
     uint32_t used = 0;
-    CHECK(index->count == tree_form_log2_leaves(form));
+    CHECK(joined_count(index) == tree_form_log2_leaves(form));
     if (cs) {
         struct boolean booleans[256];
-        bits_to_booleans(booleans, index);
+        joined_to_booleans(booleans, index);
         por_no_challenge_circuit(cs, form, booleans, leaf, siblings, root);
     }
     if (!c->builder && !c->seeds)
@@ -180,7 +188,7 @@ void circuit_por_existing(struct circuit *c, const struct tree_form *form, const
     c->cs = NULL; /* the generic form has run as a whole */
     for (uint32_t level = 0; level < tree_form_levels(form); level++) {
         uint32_t arity = tree_form_arity(form, level), log2_arity = tree_form_log2_arity(form, level);
-        struct bits here = bits_slice(index, used, log2_arity);
+        struct joined_bits here = joined_slice(index, used, log2_arity);
         CHECK(arity == 2 || arity == 4 || arity == 8);
         insert_existing(c, children, &here, arity, &node, siblings);
         if (form->hasher == HASHER_POSEIDON)

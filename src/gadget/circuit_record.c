@@ -168,10 +168,26 @@ static void record_pack_input(struct recording *r)
 static void record_pack(struct recording *r)
 {
     struct boolean bits[254];
-    bit_ports(r, bits, r->key->words[0]);
+    if (r->key->words[0])
+        bit_ports(r, bits, r->key->words[0]);
     struct number out = pack_bits(&r->cs, bits, r->key->words[0]);
     result(r, 0, out.v);
-    expanded_by(r, EXPANDER_PACK, 1);
+    if (r->key->words[0])
+        expanded_by(r, EXPANDER_PACK, 1);
+}
+
+static void record_select(struct recording *r)
+{
+    struct boolean bits[SELECT_LOG2_MAX];
+    struct number from[1 << SELECT_LOG2_MAX];
+    uint32_t log2_size = r->key->words[0];
+    CHECK(log2_size >= 1 && log2_size <= SELECT_LOG2_MAX);
+    bit_ports(r, bits, log2_size);
+    for (uint32_t i = 0; i < 1u << log2_size; i++)
+        from[i] = number_port(r);
+    struct number out = number_select(&r->cs, from, bits, log2_size);
+    result(r, 0, out.v);
+    expanded_by(r, EXPANDER_SELECT, 1);
 }
 
 static void record_poseidon(struct recording *r)
@@ -252,6 +268,7 @@ static const struct {
     [TEMPLATE_TO_BITS_UPDATE] = {"to_bits_update", record_to_bits},
     [TEMPLATE_PACK_INPUT] = {"pack_input", record_pack_input},
     [TEMPLATE_PACK] = {"pack", record_pack},
+    [TEMPLATE_SELECT] = {"select", record_select},
     [TEMPLATE_POSEIDON] = {"poseidon", record_poseidon},
     [TEMPLATE_PATH_ELEMENT] = {"path_element", record_path},
     [TEMPLATE_SHA_PATH_HEAD] = {"sha_path_head", record_path},

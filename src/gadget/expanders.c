@@ -4,7 +4,9 @@
 
 #include "gadget/expand.h"
 #include "gadget/insert_values.h"
+#include "gadget/number.h"
 #include "gadget/poseidon.h"
+#include <string.h>
 
 #define BOTH_FLAVOURS(name)                                                                                  \
     static void run_##name(const struct expansion *x)                                                        \
@@ -45,6 +47,18 @@ static void expand_insert(const struct expansion *x)
     if (log2_arity == 3)
         expansion_put_bits(x, 0, insert_derived_bits(index), 2);
     insert_values(x->fields, children, log2_arity, index, &x->port_fields[0], &x->port_fields[1]);
+}
+
+static void expand_select(const struct expansion *x)
+{
+    const fr *from = x->port_fields;
+    fr *out = x->fields;
+    for (uint32_t bit = x->template->parameters[0]; bit-- > 0;) {
+        uint32_t half = 1u << bit;
+        memcpy(out, from + (x->port_bits[0] >> bit & 1 ? half : 0), half * sizeof *out);
+        from = out;
+        out += half;
+    }
 }
 
 /* ---- does a template have the form that its expander works on? ---- */
@@ -144,6 +158,16 @@ static bool fits_insert(const struct template *t)
     return columns_are(t, columns, LENGTH(columns)) && ports_are(t, ports, LENGTH(ports));
 }
 
+static bool fits_select(const struct template *t)
+{
+    uint32_t m = t->parameters[0];
+    if (m < 1 || m > SELECT_LOG2_MAX)
+        return false;
+    const struct stretch columns[] = {{KIND_FIELD, 0, (1u << m) - 1}};
+    const struct stretch ports[] = {{KIND_BIT, 0, m}, {KIND_FIELD, 0, 1u << m}};
+    return columns_are(t, columns, LENGTH(columns)) && ports_are(t, ports, LENGTH(ports));
+}
+
 static bool fits_to_bits(const struct template *t)
 {
     const struct stretch columns[] = {{KIND_BIT, 0, FR_BITS}}, ports[] = {{KIND_FIELD, 0, 1}};
@@ -198,11 +222,13 @@ EXPANDER(MUL, run_mul, fits_two)
 EXPANDER(MUL_BIT, expand_mul_bit, fits_mul_bit)
 EXPANDER(SCALE_ADD, run_scale_add, fits_scale_add)
 EXPANDER(INSERT, expand_insert, fits_insert)
+EXPANDER(SELECT, expand_select, fits_select)
 
 static const struct expander *const table[] = {
     &expander_SHA256_BLOCK,  &expander_POSEIDON, &expander_PATH_ELEMENT, &expander_TO_BITS,
     &expander_SHA_PATH_HEAD, &expander_PACK,     &expander_SUM,          &expander_DIFFERENCE,
     &expander_MUL,           &expander_MUL_BIT,  &expander_SCALE_ADD,    &expander_INSERT,
+    &expander_SELECT,
 };
 _Static_assert(LENGTH(table) == EXPANDER_COUNT - 1, "every expander is in the table");
 

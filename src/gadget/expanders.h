@@ -21,7 +21,9 @@
  * MUL             one number. Ports: two numbers.
  * MUL_BIT         one number. Ports: number, bit.
  * SCALE_ADD       one number x * p0 + p1. Port: x. Parameters: p0, p1.
- * INSERT          picks. Ports: k bits, the node, a - 1 siblings. Parameter: a. */
+ * INSERT          picks. Ports: k bits, the node, a - 1 siblings. Parameter: a.
+ * SELECT          2^m - 1 numbers: of the 2^m given, halves chosen by the highest bit first, until one is
+ * left. Ports: m bits, lowest first, 1 <= m <= 7; 2^m numbers. Parameter: m. */
 #ifndef CUZK_GADGET_EXPANDERS_H
 #define CUZK_GADGET_EXPANDERS_H
 
@@ -41,6 +43,7 @@ enum expander_number {
     EXPANDER_MUL_BIT,
     EXPANDER_SCALE_ADD,
     EXPANDER_INSERT,
+    EXPANDER_SELECT,
     EXPANDER_COUNT,
 };
 

@@ -7,8 +7,8 @@
 struct number number_select(struct cs *cs, const struct number *from, const struct boolean *bits,
                             uint32_t log2_size)
 {
-    struct number state[64];
-    CHECK(log2_size <= 6);
+    struct number state[1 << SELECT_LOG2_MAX];
+    CHECK(log2_size <= SELECT_LOG2_MAX);
     uint32_t size = 1u << log2_size;
     for (uint32_t i = 0; i < size; i++)
         state[i] = from[i];

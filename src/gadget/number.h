@@ -43,7 +43,8 @@ struct number number_mul_bit(struct cs *cs, const struct number *x, const struct
 /* c ? a : b */
 struct number number_pick(struct cs *cs, const struct boolean *c, const struct number *a,
                           const struct number *b);
-/* from[sum of bits * 2^i]; log2_size at most 6. */
+/* from[sum of bits * 2^i]; log2_size at most SELECT_LOG2_MAX. */
+#define SELECT_LOG2_MAX 7
 struct number number_select(struct cs *cs, const struct number *from, const struct boolean *bits,
                             uint32_t log2_size);
 /* out = siblings with e inserted at the place that bits name; out has 2^log2_size entries. log2_size <= 6;

@@ -402,6 +402,126 @@ static void walk_no_challenge_poseidon(struct circuit *c, struct maker *m, const
     circuit_por_existing(c, &form, &bits, &leaf, siblings, &root);
 }
 
+/* ---- bits in two places ---- */
+
+/* `count` bits of which the first `split` come from one run and the others from another. apart: the runs are
+ * exchanged and other bits lie between them; else they are what one run would be. */
+struct split_context {
+    uint32_t split, count;
+    bool apart;
+};
+
+static struct joined_bits split_bits(struct circuit *c, uint64_t value, const struct split_context *x)
+{
+    struct joined_bits out = {.low = {.count = 0}};
+    uint32_t rest = x->count - x->split;
+    if (x->apart && rest) {
+        out.high = circuit_bits(c, value >> x->split, rest);
+        circuit_bits(c, 5, 3);
+    }
+    if (x->split)
+        out.low = circuit_bits(c, value, x->split);
+    if (!x->apart && rest)
+        out.high = circuit_bits(c, value >> x->split, rest);
+    assert_int_equal(joined_count(&out), x->count);
+    assert_true(joined_value(&out) == (value & ((UINT64_C(1) << x->count) - 1)));
+    return out;
+}
+
+static void walk_joined_poseidon(struct circuit *c, struct maker *m, const void *context)
+{
+    static const struct tree_form form = {HASHER_POSEIDON, 8, 2, 2, 0};
+    fr values[15], children[8], leaf_value = maker_element(m), cur = leaf_value;
+    uint64_t index = maker_random(m) & 127;
+    for (int i = 0; i < 15; i++)
+        values[i] = maker_element(m);
+    const fr *next = values;
+    for (uint32_t level = 0, left = (uint32_t)index; level < 3; level++) {
+        uint32_t arity = tree_form_arity(&form, level);
+        for (uint32_t i = 0; i < arity; i++)
+            children[i] = i == left % arity ? cur : *next++;
+        left /= arity;
+        poseidon_hash(&cur, poseidon_of(arity), children);
+    }
+    struct number leaf = circuit_number(c, &leaf_value), root = circuit_number(c, &cur), siblings[15];
+    struct joined_bits bits = split_bits(c, index, context);
+    circuit_numbers(c, siblings, values, 15);
+    circuit_por_joined(c, &form, &bits, &leaf, siblings, &root);
+}
+
+static void walk_joined_sha(struct circuit *c, struct maker *m, const void *context)
+{
+    static const struct tree_form form = {HASHER_SHA256, 2, 3, 0, 0};
+    fr v[4], pair[2];
+    uint64_t index = maker_random(m) & 7;
+    for (int i = 0; i < 4; i++)
+        v[i] = maker_element(m);
+    fr cur = v[0];
+    for (int level = 0; level < 3; level++) {
+        bool right = index >> level & 1;
+        pair[right] = cur;
+        pair[!right] = v[1 + level];
+        cur = sha_two(pair);
+    }
+    struct number n[4], root = circuit_number(c, &cur);
+    circuit_numbers(c, n, v, 4);
+    struct joined_bits bits = split_bits(c, index, context);
+    circuit_por_joined(c, &form, &bits, &n[0], n + 1, &root);
+}
+
+static void walk_select(struct circuit *c, struct maker *m, const void *context)
+{
+    const struct split_context *x = context;
+    fr values[128];
+    struct number from[128];
+    struct joined_bits index = split_bits(c, maker_random(m), x);
+    for (uint32_t i = 0; i < 1u << x->count; i++)
+        values[i] = maker_element(m);
+    circuit_numbers(c, from, values, 1u << x->count);
+    circuit_select(c, from, &index);
+}
+
+/* A path without levels, packings of some bits and of none, a number that is the sum of bits. */
+static void walk_joined_rest(struct circuit *c, struct maker *m, const void *context)
+{
+    static const struct tree_form none = {HASHER_SHA256, 2, 0, 0, 0};
+    static const struct joined_bits no_bits = {.low = {.count = 0}};
+    struct joined_bits bits = split_bits(c, maker_random(m), context);
+    for (uint32_t from = 0; from <= joined_count(&bits); from++)
+        for (uint32_t count = 0; count <= joined_count(&bits) - from; count += 3) {
+            struct joined_bits slice = joined_slice(&bits, from, count);
+            circuit_pack_joined(c, &slice);
+        }
+    struct number zero = circuit_pack_joined(c, &no_bits), packed = circuit_pack_joined(c, &bits);
+    if (bits.low.count && !bits.high.count)
+        circuit_bits_equal(c, &bits.low, &packed);
+    circuit_por_joined(c, &none, &no_bits, &packed, NULL, &packed);
+    circuit_scale_add(c, &zero, 3, 4);
+}
+
+static void bits_of_two_runs_are_those_of_one(void **state)
+{
+    (void)state;
+    static const char *selects[] = {NULL, "select_2", "select_4", "select_8", "select_16"};
+    for (uint32_t apart = 0; apart < 2; apart++) {
+        for (uint32_t split = 0; split <= 7; split++) {
+            struct split_context x = {split, 7, apart};
+            check("por_nochallenge_poseidon_8_2", walk_joined_poseidon, &x, !apart, 8);
+            check("select of 128", walk_select, &x, false, 12);
+            check("joined", walk_joined_rest, &x, false, 8);
+        }
+        for (uint32_t split = 0; split <= 3; split++) {
+            struct split_context x = {split, 3, apart};
+            check("joined sha", walk_joined_sha, &x, false, 4);
+        }
+        for (uint32_t count = 1; count <= 6; count++)
+            for (uint32_t split = 0; split <= count; split++) {
+                struct split_context x = {split, count, apart};
+                check(count <= 4 ? selects[count] : "select", walk_select, &x, count <= 4 && !apart, 12);
+            }
+    }
+}
+
 static void updates_have_the_digests_of_the_reference(void **state)
 {
     (void)state;
@@ -543,6 +663,7 @@ int main(void)
         cmocka_unit_test(steps_have_the_digests_of_the_reference),
         cmocka_unit_test(paths_have_the_digests_of_the_reference),
         cmocka_unit_test(updates_have_the_digests_of_the_reference),
+        cmocka_unit_test(bits_of_two_runs_are_those_of_one),
         cmocka_unit_test(every_other_step_agrees_with_its_generic_form),
         cmocka_unit_test(counts_are_those_of_either_form),
         cmocka_unit_test(every_failing_allocation_is_reported),

@@ -105,6 +105,8 @@ static struct shape *shape_of_all(void)
     circuit_mul_bit(&c, &x[0], &bit);
     circuit_scale_add(&c, &x[0], 10, 7);
     circuit_poseidon(&c, x, 8);
+    struct joined_bits joined = {bits_slice(&bits, 0, 2), bits_slice(&index, 0, 1)};
+    circuit_select(&c, x, &joined);
     assert_int_equal(circuit_end(&c).code, STATUS_OK);
     assert_int_equal(shape_builder_finish(&shape, builder).code, STATUS_OK);
     return shape;
@@ -234,9 +236,9 @@ static void numbers_never_change(void **state)
     (void)state;
     size_t count;
     const struct expander *const *all = gadget_expanders(&count);
-    static const char *names[] = {"SHA256_BLOCK",  "POSEIDON", "PATH_ELEMENT", "TO_BITS",
-                                  "SHA_PATH_HEAD", "PACK",     "SUM",          "DIFFERENCE",
-                                  "MUL",           "MUL_BIT",  "SCALE_ADD",    "INSERT"};
+    static const char *names[] = {"SHA256_BLOCK", "POSEIDON", "PATH_ELEMENT", "TO_BITS", "SHA_PATH_HEAD",
+                                  "PACK",         "SUM",      "DIFFERENCE",   "MUL",     "MUL_BIT",
+                                  "SCALE_ADD",    "INSERT",   "SELECT"};
     assert_int_equal(count, sizeof names / sizeof names[0]);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(all[i]->number, i + 1);
