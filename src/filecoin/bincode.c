@@ -160,15 +160,49 @@ void merkle_climb(uint8_t root[32], const struct merkle_layout *l, const uint8_t
 void merkle_climb_binary(uint8_t root[32], const struct merkle_layout *l, const uint8_t *m)
 {
     memcpy(root, m + l->leaf, 32);
-    for (uint32_t level = 0; level < l->levels; level++) {
-        uint8_t node[32];
+    merkle_climb_levels(root, l, m, 0, l->levels);
+}
+
+void merkle_climb_levels(uint8_t node[32], const struct merkle_layout *l, const uint8_t *m, uint32_t from,
+                         uint32_t to)
+{
+    CHECK(to <= l->levels);
+    for (uint32_t level = from; level < to; level++) {
+        uint8_t below[32];
         const uint8_t *sibling = merkle_sibling(l, m, level, 0);
-        memcpy(node, root, 32);
+        memcpy(below, node, 32);
         if (merkle_index(l, m, level) == 0)
-            hash_nodes(root, node, sibling);
+            hash_nodes(node, below, sibling);
         else
-            hash_nodes(root, sibling, node);
+            hash_nodes(node, sibling, below);
     }
+}
+
+void merkle_write(uint8_t *out, const struct merkle_layout *l, uint64_t leaf, merkle_node *node,
+                  const void *tree)
+{
+    uint32_t base = l->levels - l->variant;
+    uint64_t position = leaf;
+    store_le32(out, l->variant);
+    store_le64(out + l->base_count, base);
+    for (uint32_t level = base; level < l->levels; level++)
+        store_le64(out + l->element[level] - 8, 1);
+    memcpy(out + l->leaf, node(tree, 0, leaf), 32);
+    for (uint32_t level = 0; level < l->levels; level++) {
+        uint32_t arity = l->arity[level], index = (uint32_t)(position & (arity - 1));
+        uint8_t *at = out + l->element[level];
+        store_le64(at, arity - 1);
+        at += 8;
+        for (uint32_t i = 0; i < arity; i++) {
+            if (i == index)
+                continue;
+            memcpy(at, node(tree, level, position - index + i), 32);
+            at += 32;
+        }
+        store_le64(at, index);
+        position /= arity;
+    }
+    memcpy(out + l->root, node(tree, l->levels, 0), 32);
 }
 
 void merkle_path(struct tree_path *out, fr *siblings, const struct merkle_layout *l, const uint8_t *m)

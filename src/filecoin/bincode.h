@@ -43,6 +43,15 @@ uint64_t merkle_leaf(const struct merkle_layout *l, const uint8_t *m);
 /* The root that leaf and path lead to: by Poseidon, or by SHA-256 for the binary layout. */
 void merkle_climb(uint8_t root[32], const struct merkle_layout *l, const uint8_t *m);
 void merkle_climb_binary(uint8_t root[32], const struct merkle_layout *l, const uint8_t *m);
+/* A part of the latter: from the node of level `from` to that of level `to`. */
+void merkle_climb_levels(uint8_t node[32], const struct merkle_layout *l, const uint8_t *m, uint32_t from,
+                         uint32_t to);
+
+/* Node `position` of a level of a tree; level 0 are the leaves. */
+typedef const uint8_t *merkle_node(const void *tree, uint32_t level, uint64_t position);
+/* Writes the proof of a leaf: layout size bytes. */
+void merkle_write(uint8_t *out, const struct merkle_layout *l, uint64_t leaf, merkle_node *node,
+                  const void *tree);
 
 #define MERKLE_SIBLINGS_MAX 80
 /* Values for the circuit: siblings holds MERKLE_SIBLINGS_MAX elements and is borrowed by the path. */

@@ -8,6 +8,7 @@
 #include "filecoin/porep.h"
 #include "filecoin/post.h"
 #include "filecoin/public.h"
+#include "filecoin/snap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct request {
     struct c1 c1;
     struct porep_public porep;
     struct post post;
+    struct snap snap;
 };
 
 /* ---- outlines ---- */
@@ -64,6 +66,17 @@ static struct status outline_post(struct request_outline *out, const struct proo
     return check_size(r, post->sector);
 }
 
+static struct status outline_snap(struct request_outline *out, const struct proof_request *r)
+{
+    const struct registered_update *update = registered_update(r->registered_proof);
+    if (update == NULL)
+        return unknown_number(r);
+    out->sector = update->size->sector;
+    out->partitions = snap_partitions(update->size);
+    out->decoded_bytes = sizeof(struct request);
+    return check_size(r, out->sector);
+}
+
 struct status request_outline(struct request_outline *out, const struct proof_request *request)
 {
     memset(out, 0, sizeof *out);
@@ -76,6 +89,9 @@ struct status request_outline(struct request_outline *out, const struct proof_re
     case PROOF_WINNING:
     case PROOF_WINDOW:
         s = outline_post(out, request);
+        break;
+    case PROOF_SNAP:
+        s = outline_snap(out, request);
         break;
     default:
         s = status_error(STATUS_UNSUPPORTED, "proofs of kind %s are not in this version",
@@ -109,7 +125,32 @@ static struct status open_porep(struct request *out, const struct proof_request 
  * that: a wrong path gives a proof that does not verify, and request_diagnose names it. */
 #define POST_PATHS_CHECKED 64
 
-static struct status open_post(struct request *out, const struct proof_request *r, const struct work *work)
+static struct status decode_post(struct request *out, const struct proof_request *r, const uint8_t **data,
+                                 const size_t *sizes)
+{
+    return post_open(&out->post, registered_post(r->registered_proof), r->randomness.data, r->randomness.size,
+                     r->partition_index, data, sizes, r->vanilla_count);
+}
+
+static struct status decode_snap(struct request *out, const struct proof_request *r, const uint8_t **data,
+                                 const size_t *sizes)
+{
+    const struct snap_commitments commitments = {
+        .r_old = r->comm_r_old.data,
+        .r_new = r->comm_r_new.data,
+        .d_new = r->comm_d_new.data,
+        .r_old_size = r->comm_r_old.size,
+        .r_new_size = r->comm_r_new.size,
+        .d_new_size = r->comm_d_new.size,
+    };
+    return snap_open(&out->snap, registered_update(r->registered_proof)->size, &commitments, data, sizes,
+                     r->vanilla_count);
+}
+
+/* Hands the vanilla proofs to a decoder as two arrays. */
+static struct status decode_list(struct request *out, const struct proof_request *r,
+                                 struct status (*decode)(struct request *out, const struct proof_request *r,
+                                                         const uint8_t **data, const size_t *sizes))
 {
     const uint8_t **data = mem_alloc(r->vanilla_count, sizeof *data);
     size_t *sizes = mem_alloc(r->vanilla_count, sizeof *sizes);
@@ -121,13 +162,35 @@ static struct status open_post(struct request *out, const struct proof_request *
             data[i] = r->vanilla[i].data;
             sizes[i] = r->vanilla[i].size;
         }
-        s = post_open(&out->post, registered_post(r->registered_proof), r->randomness.data,
-                      r->randomness.size, r->partition_index, data, sizes, r->vanilla_count);
+        s = decode(out, r, data, sizes);
     }
     mem_free(data);
     mem_free(sizes);
-    TRY(s);
+    return s;
+}
+
+static struct status open_post(struct request *out, const struct proof_request *r, const struct work *work)
+{
+    TRY(decode_list(out, r, decode_post));
     return post_check(&out->post, out->post.sectors_count <= POST_PATHS_CHECKED, work);
+}
+
+static struct status open_snap(struct request *out, const struct proof_request *r, const struct work *work)
+{
+    TRY(decode_list(out, r, decode_snap));
+    return snap_check(&out->snap, work);
+}
+
+static struct status open_kind(struct request *out, const struct proof_request *r, const struct work *work)
+{
+    switch (r->kind) {
+    case PROOF_POREP:
+        return open_porep(out, r, work);
+    case PROOF_SNAP:
+        return open_snap(out, r, work);
+    default:
+        return open_post(out, r, work);
+    }
 }
 
 struct status request_open(struct request **out, const struct proof_request *request, const struct work *work)
@@ -138,7 +201,7 @@ struct status request_open(struct request **out, const struct proof_request *req
         return mem_failed("request", 1, sizeof *r);
     struct status s = request_outline(&r->outline, request);
     if (!status_failed(&s))
-        s = request->kind == PROOF_POREP ? open_porep(r, request, work) : open_post(r, request, work);
+        s = open_kind(r, request, work);
     if (status_failed(&s)) {
         request_end(r);
         return s;
@@ -173,6 +236,8 @@ static void walk(struct circuit *c, enum proof_kind kind, const struct sector_si
 {
     if (kind == PROOF_POREP)
         porep_circuit(c, sector, r == NULL ? NULL : &r->c1, k, NULL);
+    else if (kind == PROOF_SNAP)
+        snap_circuit(c, snap_size_of(sector), r == NULL ? NULL : &r->snap, k);
     else
         post_circuit(c, kind, sector, r == NULL ? NULL : &r->post);
 }
@@ -198,6 +263,11 @@ struct status request_seeds(struct seeds *out, const struct request *request, co
 
 struct status request_inputs(fr *out, const struct request *request, uint32_t k)
 {
+    CHECK(k < request->outline.partitions);
+    if (request->outline.kind == PROOF_SNAP) {
+        snap_inputs(out, &request->snap, k);
+        return status_ok();
+    }
     if (request->outline.kind != PROOF_POREP) {
         post_inputs(out, &request->post);
         return status_ok();
@@ -214,6 +284,8 @@ struct status request_inputs(fr *out, const struct request *request, uint32_t k)
 
 uint32_t circuit_inputs(enum proof_kind kind, const struct sector_size *sector)
 {
+    if (kind == PROOF_SNAP)
+        return SNAP_INPUTS;
     return kind == PROOF_POREP ? porep_inputs_count(sector) - 1 : post_inputs_count(kind, sector);
 }
 
@@ -222,9 +294,11 @@ struct status circuit_shape(struct shape **out, enum proof_kind kind, const stru
     struct shape_builder *builder;
     struct circuit c;
     *out = NULL;
-    if (kind != PROOF_POREP && kind != PROOF_WINNING && kind != PROOF_WINDOW)
+    if (kind == PROOF_SNAP_POSEIDON)
         return status_error(STATUS_UNSUPPORTED, "proofs of kind %s are not in this version",
                             proof_kind_name(kind));
+    if (kind == PROOF_SNAP && snap_size_of(sector) == NULL)
+        return status_error(STATUS_INVALID, "there are no updates of %s sectors", sector->name);
     TRY(shape_builder_start(&builder));
     struct status s = circuit_start(&c, builder, NULL, NULL);
     if (!status_failed(&s)) {
