@@ -1,6 +1,8 @@
 /* See args.h. A mistyped option is answered with the nearest one that exists. */
 #include "cmd/cuzk/args.h"
 
+#include "base/nearest.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,38 +22,15 @@ int usage_error(const char *hint, const char *format, ...)
     return EXIT_USAGE;
 }
 
-static size_t smallest(size_t a, size_t b, size_t c)
-{
-    size_t m = a < b ? a : b;
-    return m < c ? m : c;
-}
-
-/* Edit distance of two names; long ones are not compared. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[64], n = strlen(a), m = strlen(b);
-    if (n >= 64 || m >= 64)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t next = smallest(row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = row[j];
-            row[j] = next;
-        }
-    }
-    return row[m];
-}
-
 static void show_help(const struct command *command, const struct arg *args, size_t args_count)
 {
-    printf("cuzk %s: %s\n\nusage: cuzk %s %s\n\noptions:\n", command->name, command->summary, command->name,
-           command->usage);
+    const char *program = program_invocation_short_name;
+    printf("%s %s: %s\n\nusage: %s %s %s\n\noptions:\n", program, command->name, command->summary, program,
+           command->name, command->usage);
     for (size_t i = 0; i < args_count; i++) {
         char left[64];
+        if (args[i].type == ARG_ALIAS)
+            continue;
         snprintf(left, sizeof left, "%s%s%s", args[i].name, args[i].metavar == NULL ? "" : " ",
                  args[i].metavar == NULL ? "" : args[i].metavar);
         printf("  %-26s %s%s\n", left, args[i].help, args[i].required ? " (required)" : "");
@@ -63,26 +42,20 @@ static const struct arg *find(const struct arg *args, size_t args_count, const c
 {
     for (size_t i = 0; i < args_count; i++)
         if (strlen(args[i].name) == length && memcmp(args[i].name, name, length) == 0)
-            return &args[i];
+            return args[i].type != ARG_ALIAS ? &args[i]
+                                             : find(args, args_count, args[i].value, strlen(args[i].value));
     return NULL;
 }
 
 static int unknown(const struct command *command, const struct arg *args, size_t args_count, const char *text)
 {
-    const char *nearest = NULL;
-    size_t best = 4;
-    for (size_t i = 0; i < args_count; i++) {
-        size_t d = distance(text, args[i].name);
-        if (d < best) {
-            best = d;
-            nearest = args[i].name;
-        }
-    }
+    const char *nearest = name_nearest(text, &args[0].name, args_count, sizeof args[0]);
     char hint[128];
     if (nearest != NULL)
         snprintf(hint, sizeof hint, "did you mean %s?", nearest);
     else
-        snprintf(hint, sizeof hint, "cuzk %s --help lists the options", command->name);
+        snprintf(hint, sizeof hint, "%s %s --help lists the options", program_invocation_short_name,
+                 command->name);
     return usage_error(hint, "unknown option %s", text);
 }
 
@@ -138,6 +111,8 @@ static int store(const struct arg *arg, const char *text)
         if (!store_hex32(arg->value, text))
             return usage_error(NULL, "%s wants 64 hexadecimal digits, not \"%s\"", arg->name, text);
         return EXIT_DONE;
+    case ARG_ALIAS: /* find() gives what it stands for */
+        break;
     }
     return EXIT_USAGE;
 }
@@ -189,8 +164,9 @@ bool args_parse(const struct command *command, const struct arg *args, size_t ar
     }
     for (size_t i = 0; i < args_count; i++) {
         if (args[i].required && !seen[i]) {
-            *exit_code = usage_error("--help lists the options", "cuzk %s needs %s %s", command->name,
-                                     args[i].name, args[i].metavar);
+            *exit_code =
+                usage_error("--help lists the options", "%s %s needs %s %s", program_invocation_short_name,
+                            command->name, args[i].name, args[i].metavar);
             return false;
         }
     }

@@ -1,4 +1,5 @@
-/* Options from one table per command: the table drives parsing, --help and the errors. */
+/* Options from one table per command: the table drives parsing, --help and the errors. Messages name the
+ * program as it was called. */
 #ifndef CUZK_CMD_CUZK_ARGS_H
 #define CUZK_CMD_CUZK_ARGS_H
 
@@ -9,7 +10,8 @@
 /* Exit codes of every program. */
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INVALID_PROOF = 7 };
 
-enum arg_type { ARG_FLAG, ARG_TEXT, ARG_NUMBER, ARG_HEX32 };
+/* ARG_ALIAS: another name, say "-c", of the option whose name `value` points to. */
+enum arg_type { ARG_FLAG, ARG_TEXT, ARG_NUMBER, ARG_HEX32, ARG_ALIAS };
 struct arg {
     const char *name; /* "--miner-id" */
     enum arg_type type;
@@ -21,7 +23,7 @@ struct arg {
 
 struct command {
     const char *name, *summary;
-    const char *usage; /* after "cuzk NAME" */
+    const char *usage; /* after "PROGRAM NAME" */
     int (*run)(int argc, char **argv);
 };
 

@@ -67,7 +67,7 @@ void progress_bar(void *context, const char *what, uint64_t done, uint64_t total
 
 /* ---- results ---- */
 
-static void json_string(const char *text)
+void print_json_string(const char *text)
 {
     putchar('"');
     for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++) {
@@ -85,7 +85,7 @@ static void begin(struct result *r, const char *name)
 {
     if (r->json) {
         printf("%s", r->started ? ", " : "{");
-        json_string(name);
+        print_json_string(name);
         printf(": ");
     } else {
         printf("%-22s ", name);
@@ -103,7 +103,7 @@ void result_text(struct result *r, const char *name, const char *value)
 {
     begin(r, name);
     if (r->json)
-        json_string(value);
+        print_json_string(value);
     else
         fputs(value, stdout);
     end(r);

@@ -18,6 +18,8 @@ int report_error(const struct cuzk_error *error, bool json);
 double seconds_now(void); /* monotonic */
 uint64_t peak_rss_bytes(void);
 
+void print_json_string(const char *text); /* quoted and escaped, on standard output */
+
 /* A flat JSON object on standard output, or aligned "name: value" lines. */
 struct result {
     bool json, started;
