@@ -123,8 +123,8 @@ HD void inverse_add_multiple(int32_t *v, int32_t k)
         (int32_t)(c + v[GPU_INVERSE_LIMBS - 1] + (int64_t)p[GPU_INVERSE_LIMBS - 1] * k);
 }
 
-/* 1/a in Montgomery form; 0 for 0. a < 2p; result < 2p. By value for the reason given in point.cuh. */
-static HD_CALL fp fp_inverted(fp a)
+/* 1/a in Montgomery form; 0 for 0. a < 2p; result < 2p. */
+static HD_CALL void fp_inverted(fp &r, const fp &a) /* r is not a: see point.cuh */
 {
     int32_t f[GPU_INVERSE_LIMBS] = {0x3fffaaab, 0x27fbffff, 0x153ffffb, 0x2affffac, 0x30f6241e,
                                     0x034a83da, 0x112bf673, 0x12e13ce1, 0x2cd76477, 0x1ed90d2e,
@@ -173,13 +173,14 @@ static HD_CALL fp fp_inverted(fp a)
     }
     /* t = 1/(a 2^384) as an integer: twice to Montgomery form */
     fp_mul(t, t, fp_r2());
-    fp_mul(t, t, fp_r2());
-    return t;
+    fp_mul(r, t, fp_r2());
 }
 
 HD void fp_inverse_vartime(fp &r, const fp &a)
 {
-    r = fp_inverted(a);
+    fp t;
+    fp_inverted(t, a);
+    r = t;
 }
 
 } // namespace gpu

@@ -88,7 +88,7 @@ MUST_USE struct status gpu_fixed_base_g2(void *out_dev, const void *table_dev, u
                                          struct CUstream_st *stream);
 
 /* --- NTT of size 2^log, in place ---
- * One table of 2^log twiddles (64 bytes each) serves every size up to 2^log and all four transforms.
+ * One table of 2^log + 1 twiddles (64 bytes each) serves every size up to 2^log and all four transforms.
  * Forward: natural order in, values in bit-reversed order out. Inverse: bit-reversed in, natural out, times
  * 2^log (not divided). On the coset the points are g w^i with g the primitive root of order 2^(log+1).
  * Inputs below r; outputs below r. */

@@ -22,9 +22,10 @@ namespace gpu
 
 #define MSM_ROUNDS 30 /* buckets of 2^29 entries */
 
+/* Windows first .. first + count of every scalar; window first + w goes to keys + w n. */
 [[maybe_unused]] static __global__ void msm_digits(uint32_t *keys, uint32_t *values, const fr_int *scalars,
                                                    uint32_t n, digit_offset offset, uint32_t bits,
-                                                   uint32_t window)
+                                                   uint32_t first, uint32_t count)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
@@ -32,34 +33,31 @@ namespace gpu
     uint32_t words[9];
     fr_int s = scalars[i];
     digit_prepare(words, s.l, offset);
-    int32_t d = digit_at(words, bits, window);
-    keys[i] = (uint32_t)(d < 0 ? -d : d);
-    values[i] = i | (d < 0 ? REF_NEGATIVE : 0);
+    for (uint32_t w = 0; w < count; w++) {
+        int32_t d = digit_at(words, bits, first + w);
+        keys[(size_t)w * n + i] = (uint32_t)(d < 0 ? -d : d);
+        values[(size_t)w * n + i] = i | (d < 0 ? REF_NEGATIVE : 0);
+    }
 }
 
-/* Bucket b = window * buckets + (digit - 1): where its entries start in the group's list, and how many. */
-[[maybe_unused]] static __global__ void msm_bounds(uint32_t *start, uint32_t *sizes, const uint32_t *keys,
-                                                   uint32_t n, uint32_t buckets, uint32_t total)
+/* Bucket b = window * buckets + (digit - 1): where its entries start and end in the group's sorted list. One
+ * thread an entry, which looks at its neighbour; empty buckets are left alone (start and end must be zero
+ * before). */
+[[maybe_unused]] static __global__ void msm_bounds(uint32_t *start, uint32_t *end, const uint32_t *keys,
+                                                   uint32_t n, uint32_t buckets, uint32_t entries)
 {
-    uint32_t b = blockIdx.x * blockDim.x + threadIdx.x;
-    if (b >= total)
+    uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
+    if (p >= entries)
         return;
-    uint32_t window = b / buckets, digit = b % buckets + 1;
-    const uint32_t *k = keys + (size_t)window * n;
-    uint32_t bounds[2];
-    for (uint32_t side = 0; side < 2; side++) { /* first place whose key is at least digit + side */
-        uint32_t low = side ? bounds[0] : 0, high = n;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (k[middle] < digit + side)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        bounds[side] = low;
+    uint32_t window = p / n, inside = p - window * n, key = keys[p];
+    uint32_t before = inside ? keys[p - 1] : 0;
+    if (key != before) {
+        start[window * buckets + key - 1] = p;
+        if (before)
+            end[window * buckets + before - 1] = p;
     }
-    start[b] = window * n + bounds[0];
-    sizes[b] = bounds[1] - bounds[0];
+    if (inside == n - 1 && key)
+        end[window * buckets + key - 1] = p + 1;
 }
 
 HD uint32_t size_after(uint32_t size, uint32_t round)
@@ -67,9 +65,10 @@ HD uint32_t size_after(uint32_t size, uint32_t round)
     return (uint32_t)(((uint64_t)size + ((uint64_t)1 << round) - 1) >> round);
 }
 
-/* totals[r] += additions of round r, over all buckets; totals[MSM_ROUNDS] += buckets that are not empty. */
-[[maybe_unused]] static __global__ void msm_totals(unsigned long long *totals, const uint32_t *sizes,
-                                                   uint32_t total)
+/* totals[r] += additions of round r, over all buckets; totals[MSM_ROUNDS] += buckets that are not empty.
+ * sizes: the ends on entry, the sizes on return. */
+[[maybe_unused]] static __global__ void msm_totals(unsigned long long *totals, uint32_t *sizes,
+                                                   const uint32_t *start, uint32_t total)
 {
     __shared__ unsigned long long sums[MSM_ROUNDS + 1];
     uint32_t mine[MSM_ROUNDS], filled = 0;
@@ -78,7 +77,8 @@ HD uint32_t size_after(uint32_t size, uint32_t round)
         sums[threadIdx.x] = 0;
     __syncthreads();
     for (uint32_t b = blockIdx.x * blockDim.x + threadIdx.x; b < total; b += gridDim.x * blockDim.x) {
-        uint32_t size = sizes[b];
+        uint32_t size = sizes[b] - start[b];
+        sizes[b] = size;
         filled += size > 0;
         UNROLL for (int r = 0; r < MSM_ROUNDS; r++)
         {
@@ -232,7 +232,6 @@ template <class F> __global__ void msm_weighted(xyzz<F> *out, point_store<F> sto
 }
 
 template <class F> struct msm_scratch {
-    uint32_t *sort_keys, *sort_values;
     void *sort_temp;
     size_t sort_temp_bytes;
     msm_lists lists[2];
@@ -260,8 +259,6 @@ size_t msm_take(msm_scratch<F> &s, char *base, size_t size, size_t n, const gpu_
     arena a = {base, size, 0};
     size_t buckets = (size_t)1 << (plan.window_bits - 1), total = buckets * plan.group,
            entries = n * plan.group;
-    s.sort_keys = a.take<uint32_t>(n);
-    s.sort_values = a.take<uint32_t>(n);
     s.sort_temp_bytes = sort_pairs_scratch_bytes(n);
     s.sort_temp = a.take<char>(s.sort_temp_bytes);
     s.lists[0].keys = a.take<uint32_t>(entries);
@@ -288,28 +285,31 @@ size_t msm_take(msm_scratch<F> &s, char *base, size_t size, size_t n, const gpu_
     return a.used;
 }
 
-/* Digits, sort, bounds and totals of windows first .. first + count. */
+/* Digits, sort, bounds and totals of windows first .. first + count. Unsorted digits lie where sums will be.
+ */
 template <class F>
 struct status msm_sort(const msm_scratch<F> &s, const void *scalars, size_t n, const gpu_msm_plan &plan,
                        uint32_t first, uint32_t count, cudaStream_t stream)
 {
     uint32_t buckets = 1u << (plan.window_bits - 1), total = buckets * count;
-    digit_offset offset = digit_offset_of(plan.window_bits);
-    for (uint32_t w = 0; w < count; w++) {
-        PHASE("digits");
-        LAUNCH(msm_digits, divide_up(n, 256), 256, 0, stream, s.sort_keys, s.sort_values,
-               (const fr_int *)scalars, (uint32_t)n, offset, plan.window_bits, first + w);
-        LAUNCH_TRY();
-        PHASE("sort");
-        TRY(sort_pairs(s.lists[0].keys + w * n, s.lists[0].values + w * n, s.sort_keys, s.sort_values, n,
+    size_t entries = n * count;
+    uint32_t *keys = (uint32_t *)s.store.pool, *values = keys + entries;
+    PHASE("digits");
+    LAUNCH(msm_digits, divide_up(n, 256), 256, 0, stream, keys, values, (const fr_int *)scalars, (uint32_t)n,
+           digit_offset_of(plan.window_bits), plan.window_bits, first, count);
+    LAUNCH_TRY();
+    PHASE("sort");
+    for (uint32_t w = 0; w < count; w++)
+        TRY(sort_pairs(s.lists[0].keys + w * n, s.lists[0].values + w * n, keys + w * n, values + w * n, n,
                        (int)plan.window_bits, s.sort_temp, s.sort_temp_bytes, stream));
-    }
     PHASE("bounds");
-    LAUNCH(msm_bounds, divide_up(total, 256), 256, 0, stream, s.start[0], s.sizes, s.lists[0].keys,
-           (uint32_t)n, buckets, total);
+    CUDA_TRY(cudaMemsetAsync(s.start[0], 0, total * sizeof(uint32_t), stream));
+    CUDA_TRY(cudaMemsetAsync(s.sizes, 0, total * sizeof(uint32_t), stream));
     CUDA_TRY(cudaMemsetAsync(s.totals, 0, (MSM_ROUNDS + 1) * sizeof(unsigned long long), stream));
+    LAUNCH(msm_bounds, divide_up(entries, 256), 256, 0, stream, s.start[0], s.sizes, s.lists[0].keys,
+           (uint32_t)n, buckets, (uint32_t)entries);
     size_t blocks = divide_up(total, 256);
-    LAUNCH(msm_totals, blocks < 528 ? blocks : 528, 256, 0, stream, s.totals, s.sizes, total);
+    LAUNCH(msm_totals, blocks < 528 ? blocks : 528, 256, 0, stream, s.totals, s.sizes, s.start[0], total);
     LAUNCH_TRY();
     return status_ok();
 }

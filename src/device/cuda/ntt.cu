@@ -52,52 +52,55 @@ DEVICE void twiddle_load(fr_shoup &t, const fr_shoup *p)
     t.q[4] = d.x, t.q[5] = d.y, t.q[6] = d.z, t.q[7] = d.w;
 }
 
-/* Entry of the table that has, up to sign, the inverse of twiddle k > 0. */
-DEVICE uint32_t inverse_entry(uint32_t k)
+/* Entry of the table that has minus the inverse of twiddle k; entry -1 is minus one, for k = 0. */
+DEVICE int32_t inverse_entry(uint32_t k)
 {
-    return 3 * (1u << (31 - __clz((int)k))) - 1 - k;
+    return k ? (int32_t)(3 * (1u << (31 - __clz((int)k))) - 1 - k) : -1;
 }
 
-/* One butterfly of group k, for which t holds entry k (forward) or inverse_entry(k). */
-template <bool INVERSE> DEVICE void butterfly(fr &x, fr &y, uint32_t k, const fr_shoup &t)
+/* One butterfly, for which t holds twiddle k (forward) or inverse_entry(k). MAYBE_ONE: skip the
+ * multiplication where k = 0, at the price of a branch. */
+template <bool INVERSE, bool MAYBE_ONE> DEVICE void butterfly(fr &x, fr &y, uint32_t k, const fr_shoup &t)
 {
     fr s;
     if (!INVERSE) {
-        if (k)
+        if (!MAYBE_ONE || k)
             fr_mul_shoup(y, y, t.w, t.q);
         s = y;
         fr_sub_lazy(y, x, s);
         fr_add_lazy(x, x, s);
-    } else {
-        if (k)
-            fr_sub_lazy(s, y, x);
-        else
-            fr_sub_lazy(s, x, y);
+    } else if (!MAYBE_ONE || k) {
+        fr_sub_lazy(s, y, x);
         fr_add_lazy(x, x, y);
-        if (k)
-            fr_mul_shoup(y, s, t.w, t.q);
-        else
-            y = s;
+        fr_mul_shoup(y, s, t.w, t.q);
+    } else {
+        fr_sub_lazy(s, x, y);
+        fr_add_lazy(x, x, y);
+        y = s;
     }
 }
 
 /* `stages` stages on eight elements whose index bits are the thread's three: the first works across bit 2.
  * group is that of the first stage for these elements; with fewer than three stages the low bits of the eight
- * are left. */
-template <bool INVERSE, int stages> DEVICE void eight(fr *v, uint32_t group, const fr_shoup *table)
+ * are left. ONES: group may be 0, often enough to look. */
+template <bool INVERSE, bool ONES, int stages> DEVICE void eight(fr *v, uint32_t group, const fr_shoup *table)
 {
     UNROLL for (int step = 0; step < stages; step++)
     {
-        int stage = INVERSE ? stages - 1 - step : step;
-        int half = 4 >> stage;
+        const int stage = INVERSE ? stages - 1 - step : step;
+        const int half = 4 >> stage;
         UNROLL for (int g = 0; g < (1 << stage); g++)
         {
             uint32_t k = (group << stage) + (uint32_t)g;
             fr_shoup t;
-            if (k)
-                twiddle_load(t, table + (INVERSE ? inverse_entry(k) : k));
+            twiddle_load(t, table + (INVERSE ? inverse_entry(k) : (int32_t)k));
             UNROLL for (int j = 0; j < half; j++)
-                butterfly<INVERSE>(v[g * 2 * half + j], v[g * 2 * half + j + half], k, t);
+            {
+                if (ONES && g == 0)
+                    butterfly<INVERSE, true>(v[g * 2 * half + j], v[g * 2 * half + j + half], k, t);
+                else
+                    butterfly<INVERSE, false>(v[g * 2 * half + j], v[g * 2 * half + j + half], k, t);
+            }
         }
     }
 }
@@ -136,9 +139,10 @@ template <int low> DEVICE void shared_read(const uint4 *shared, fr *v)
     }
 }
 
-/* STAGES stages (7 to 9). Index n of the block: with CLOSE (the pass's elements are neighbours in memory)
- * column, then element; else element, then column, columns being neighbours in memory. */
-template <int STAGES, bool INVERSE, bool CLOSE>
+/* STAGES stages (7 to 9), of which the first is the transform's first where ONES. Index n of the block: with
+ * CLOSE (the pass's elements are neighbours in memory) column, then element; else element, then column,
+ * columns being neighbours in memory. */
+template <int STAGES, bool INVERSE, bool CLOSE, bool ONES>
 __global__ void BOUNDS(NTT_THREADS, 2) ntt_pass_kernel(fr *data, const fr_shoup *table, ntt_pass pass)
 {
     const int columns = 11 - STAGES;       /* log2 */
@@ -172,32 +176,31 @@ __global__ void BOUNDS(NTT_THREADS, 2) ntt_pass_kernel(fr *data, const fr_shoup 
     const int low_memory = CLOSE || !INVERSE ? low_a : low_c;
     if (!INVERSE) {
         UNROLL for (uint32_t e = 0; e < 8; e++) fr_load(v[e], data + place(spread<low_a>(thread, e)));
-        eight<INVERSE, stages_a>(v, group_of(spread<low_a>(thread, 0)), table);
+        eight<INVERSE, ONES, stages_a>(v, group_of(spread<low_a>(thread, 0)), table);
         shared_write<low_a>(shared, v);
         __syncthreads();
         shared_read<low_b>(shared, v);
         {
             uint32_t n = spread<low_b>(thread, 0);
-            eight<INVERSE, 3>(v, (group_of(n) << stages_a) + (element_of(n) >> 6), table);
+            eight<INVERSE, ONES, 3>(v, (group_of(n) << stages_a) + (element_of(n) >> 6), table);
         }
         shared_write<low_b>(shared, v);
         __syncthreads();
         shared_read<low_c>(shared, v);
         {
             uint32_t n = spread<low_c>(thread, 0);
-            eight<INVERSE, 3>(v, (group_of(n) << (stages_a + 3)) + (element_of(n) >> 3), table);
+            eight<INVERSE, ONES, 3>(v, (group_of(n) << (stages_a + 3)) + (element_of(n) >> 3), table);
         }
         if (CLOSE) {
             shared_write<low_c>(shared, v);
             __syncthreads();
             shared_read<low_a>(shared, v);
         }
-        UNROLL for (uint32_t e = 0; e < 8; e++)
-        {
-            if (pass.last)
-                fr_reduce(v[e], v[e]);
-            fr_store(data + place(CLOSE ? spread<low_a>(thread, e) : spread<low_c>(thread, e)), v[e]);
+        if (pass.last) {
+            UNROLL for (uint32_t e = 0; e < 8; e++) fr_reduce(v[e], v[e]);
         }
+        UNROLL for (uint32_t e = 0; e < 8; e++)
+            fr_store(data + place(CLOSE ? spread<low_a>(thread, e) : spread<low_c>(thread, e)), v[e]);
     } else {
         UNROLL for (uint32_t e = 0; e < 8; e++) fr_load(v[e], data + place(spread<low_memory>(thread, e)));
         if (CLOSE) {
@@ -207,25 +210,23 @@ __global__ void BOUNDS(NTT_THREADS, 2) ntt_pass_kernel(fr *data, const fr_shoup 
         }
         {
             uint32_t n = spread<low_c>(thread, 0);
-            eight<INVERSE, 3>(v, (group_of(n) << (stages_a + 3)) + (element_of(n) >> 3), table);
+            eight<INVERSE, ONES, 3>(v, (group_of(n) << (stages_a + 3)) + (element_of(n) >> 3), table);
         }
         shared_write<low_c>(shared, v);
         __syncthreads();
         shared_read<low_b>(shared, v);
         {
             uint32_t n = spread<low_b>(thread, 0);
-            eight<INVERSE, 3>(v, (group_of(n) << stages_a) + (element_of(n) >> 6), table);
+            eight<INVERSE, ONES, 3>(v, (group_of(n) << stages_a) + (element_of(n) >> 6), table);
         }
         shared_write<low_b>(shared, v);
         __syncthreads();
         shared_read<low_a>(shared, v);
-        eight<INVERSE, stages_a>(v, group_of(spread<low_a>(thread, 0)), table);
-        UNROLL for (uint32_t e = 0; e < 8; e++)
-        {
-            if (pass.last)
-                fr_reduce(v[e], v[e]);
-            fr_store(data + place(spread<low_a>(thread, e)), v[e]);
+        eight<INVERSE, ONES, stages_a>(v, group_of(spread<low_a>(thread, 0)), table);
+        if (pass.last) {
+            UNROLL for (uint32_t e = 0; e < 8; e++) fr_reduce(v[e], v[e]);
         }
+        UNROLL for (uint32_t e = 0; e < 8; e++) fr_store(data + place(spread<low_a>(thread, e)), v[e]);
     }
 }
 
@@ -248,7 +249,7 @@ __global__ void ntt_short_pass(fr *data, const fr_shoup *table, ntt_pass pass, u
         else
             v[e] = fr_zero();
     }
-    eight<INVERSE, STAGES>(v, pass.first_group + group, table);
+    eight<INVERSE, false, STAGES>(v, pass.first_group + group, table);
     UNROLL for (int e = 0; e < 8; e++)
     {
         if (e % (8 >> STAGES) == 0) {
@@ -338,12 +339,12 @@ static fr root_of_order(unsigned log)
     return w;
 }
 
-template <int STAGES, bool INVERSE, bool CLOSE>
+template <int STAGES, bool INVERSE, bool CLOSE, bool ONES>
 static struct status run_pass(fr *data, const fr_shoup *table, ntt_pass pass, unsigned log_size,
                               cudaStream_t stream)
 {
     const int bytes = NTT_ELEMENTS * 32;
-    auto *kernel = ntt_pass_kernel<STAGES, INVERSE, CLOSE>;
+    auto *kernel = ntt_pass_kernel<STAGES, INVERSE, CLOSE, ONES>;
     CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     LAUNCH(kernel, (size_t)1 << (log_size - 11), NTT_THREADS, bytes, stream, data, table, pass);
     LAUNCH_TRY();
@@ -355,8 +356,10 @@ static struct status run_long(fr *data, const fr_shoup *table, ntt_pass pass, un
                               cudaStream_t stream)
 {
     if (pass.log_inner == 0)
-        return run_pass<STAGES, INVERSE, true>(data, table, pass, log_size, stream);
-    return run_pass<STAGES, INVERSE, false>(data, table, pass, log_size, stream);
+        return run_pass<STAGES, INVERSE, true, false>(data, table, pass, log_size, stream);
+    if (pass.first_group == 0 && pass.log_inner + STAGES == log_size)
+        return run_pass<STAGES, INVERSE, false, true>(data, table, pass, log_size, stream);
+    return run_pass<STAGES, INVERSE, false, false>(data, table, pass, log_size, stream);
 }
 
 template <bool INVERSE>
@@ -438,14 +441,17 @@ extern "C" {
 
 size_t gpu_ntt_table_bytes(unsigned log_size)
 {
-    return sizeof(fr_shoup) << log_size;
+    return sizeof(fr_shoup) * (((size_t)1 << log_size) + 1);
 }
 
 struct status gpu_ntt_table(void *table_dev, unsigned log_size, struct CUstream_st *stream)
 {
-    fr_shoup *table = (fr_shoup *)table_dev, one, root;
-    fr_shoup_from(one, fr_one());
-    CUDA_TRY(cudaMemcpyAsync(table, &one, sizeof one, cudaMemcpyHostToDevice, stream));
+    fr_shoup *table = (fr_shoup *)table_dev + 1, ones[2], root;
+    fr minus_one;
+    fr_sub(minus_one, fr_zero(), fr_one());
+    fr_shoup_from(ones[0], minus_one);
+    fr_shoup_from(ones[1], fr_one());
+    CUDA_TRY(cudaMemcpyAsync(table - 1, ones, sizeof ones, cudaMemcpyHostToDevice, stream));
     for (unsigned level = 0; level < log_size; level++) {
         uint32_t count = 1u << level;
         fr_shoup_from(root, root_of_order(level + 2));
@@ -460,14 +466,14 @@ struct status gpu_ntt(void *data_dev, const void *table_dev, unsigned log_size, 
 {
     if (log_size > 30)
         return status_error(STATUS_INVALID, "NTT of size 2^%u: at most 2^30 is possible", log_size);
-    return transform((fr *)data_dev, (const fr_shoup *)table_dev, log_size, flags, stream);
+    return transform((fr *)data_dev, (const fr_shoup *)table_dev + 1, log_size, flags, stream);
 }
 
 struct status gpu_ntt_simple(void *data_dev, const void *table_dev, unsigned log_size, unsigned flags,
                              struct CUstream_st *stream)
 {
     fr *data = (fr *)data_dev;
-    const fr_shoup *table = (const fr_shoup *)table_dev;
+    const fr_shoup *table = (const fr_shoup *)table_dev + 1;
     for (unsigned i = 0; i < log_size; i++) {
         bool last = i + 1 == log_size;
         if (flags & GPU_NTT_INVERSE)
@@ -491,7 +497,7 @@ struct status gpu_h(void *a_dev, void *b_dev, void *c_dev, const void *table_dev
                     struct CUstream_st *stream)
 {
     fr *a = (fr *)a_dev, *b = (fr *)b_dev, *c = (fr *)c_dev;
-    const fr_shoup *table = (const fr_shoup *)table_dev;
+    const fr_shoup *table = (const fr_shoup *)table_dev + 1;
     uint32_t m = 1u << log_size;
     size_t blocks = divide_up(m, 256);
     LAUNCH(fr_multiply, blocks, 256, 0, stream, c, a, b, m);

@@ -54,17 +54,17 @@ template <class F> HD void from_affine(xyzz<F> &r, const affine<F> &a)
     r.zz = r.zzz = field_of<F>::one();
 }
 
-/* Not inlined, and all by value: with references, of which two might be the same, nvcc 13.0 took a caller's
- * first 16 bytes for undefined after such a call and dropped their store (seen in the PTX of sum_xyzz in G1).
- */
+/* These are not inlined, and r must not be a or b: otherwise nvcc 13.0 takes the caller's first 16 bytes for
+ * undefined after the call and drops their store (seen in the PTX of sum_xyzz in G1; structures by value came out
+ * wrong as well, in G2). The functions without this rule are below. */
 
 /* Doubling: 6M + 4S with the squarings by multiplication counted apart (dbl-2008-s-1, a = 0). */
-template <class F> HD_CALL xyzz<F> point_double(xyzz<F> a)
+template <class F> HD_CALL void point_double(xyzz<F> &r, const xyzz<F> &a)
 {
-    xyzz<F> r;
     F u, v, w, s, m, t;
     if (is_infinity(a)) {
-        return a;
+        r = a;
+        return;
     }
     fp_dbl(u, a.y);
     fp_sqr(v, u);
@@ -83,20 +83,19 @@ template <class F> HD_CALL xyzz<F> point_double(xyzz<F> a)
     fp_mul(v, m, s);
     r.x = u;
     fp_sub(r.y, v, t);
-    return r;
 }
 
 /* r = a + b: 8M + 2S. */
-template <class F> HD_CALL xyzz<F> point_sum(xyzz<F> a, affine<F> b)
+template <class F> HD_CALL void point_sum(xyzz<F> &r, const xyzz<F> &a, const affine<F> &b)
 {
-    xyzz<F> r;
     F p, q, pp, ppp, t;
     if (is_infinity(b)) {
-        return a;
+        r = a;
+        return;
     }
     if (is_infinity(a)) {
         from_affine(r, b);
-        return r;
+        return;
     }
     fp_mul(p, b.x, a.zz);
     fp_sub(p, p, a.x);
@@ -104,11 +103,13 @@ template <class F> HD_CALL xyzz<F> point_sum(xyzz<F> a, affine<F> b)
     fp_sub(q, q, a.y);
     if (fp_is_zero(p)) {
         if (fp_is_zero(q)) {
-            from_affine(r, b);
-            return point_double(r);
+            xyzz<F> d;
+            from_affine(d, b);
+            point_double(r, d);
+            return;
         }
         set_infinity(r);
-        return r;
+        return;
     }
     fp_sqr(pp, p);
     fp_mul(ppp, pp, p);
@@ -124,19 +125,19 @@ template <class F> HD_CALL xyzz<F> point_sum(xyzz<F> a, affine<F> b)
     fp_mul(t, q, t);
     r.x = p;
     fp_sub(r.y, t, pp);
-    return r;
 }
 
 /* r = a + b: 12M + 2S. */
-template <class F> HD_CALL xyzz<F> point_sum(xyzz<F> a, xyzz<F> b)
+template <class F> HD_CALL void point_sum(xyzz<F> &r, const xyzz<F> &a, const xyzz<F> &b)
 {
-    xyzz<F> r;
     F u, p, s, q, pp, ppp, t;
     if (is_infinity(b)) {
-        return a;
+        r = a;
+        return;
     }
     if (is_infinity(a)) {
-        return b;
+        r = b;
+        return;
     }
     fp_mul(u, a.x, b.zz);
     fp_mul(p, b.x, a.zz);
@@ -146,9 +147,10 @@ template <class F> HD_CALL xyzz<F> point_sum(xyzz<F> a, xyzz<F> b)
     fp_sub(q, q, s);
     if (fp_is_zero(p)) {
         if (fp_is_zero(q))
-            return point_double(a);
-        set_infinity(r);
-        return r;
+            point_double(r, a);
+        else
+            set_infinity(r);
+        return;
     }
     fp_sqr(pp, p);
     fp_mul(ppp, pp, p);
@@ -166,22 +168,27 @@ template <class F> HD_CALL xyzz<F> point_sum(xyzz<F> a, xyzz<F> b)
     fp_mul(u, q, u);
     r.x = p;
     fp_sub(r.y, u, s);
-    return r;
 }
 
 template <class F> HD void point_dbl(xyzz<F> &r, const xyzz<F> &a)
 {
-    r = point_double(a);
+    xyzz<F> t;
+    point_double(t, a);
+    r = t;
 }
 
 template <class F> HD void point_add(xyzz<F> &r, const xyzz<F> &a, const affine<F> &b)
 {
-    r = point_sum(a, b);
+    xyzz<F> t;
+    point_sum(t, a, b);
+    r = t;
 }
 
 template <class F> HD void point_add(xyzz<F> &r, const xyzz<F> &a, const xyzz<F> &b)
 {
-    r = point_sum(a, b);
+    xyzz<F> t;
+    point_sum(t, a, b);
+    r = t;
 }
 
 template <class F> HD void point_neg(affine<F> &r, const affine<F> &a)
