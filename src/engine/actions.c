@@ -13,7 +13,9 @@ static struct engine_action *next(struct engine *e)
         e->actions_capacity = more;
     }
     struct engine_action *a = &e->actions[e->actions_count++];
-    *a = (struct engine_action){.status = status_ok()};
+    a->job = 0;
+    a->partition = a->device = a->circuit = 0;
+    a->status = status_ok();
     return a;
 }
 
@@ -21,13 +23,18 @@ void act(struct engine *e, enum engine_action_kind kind, const struct job *job, 
 {
     struct engine_action *a = next(e);
     a->kind = kind;
-    if (job != NULL) {
-        a->job = job->id;
-        a->partition = partition;
-        a->circuit = job->submit.circuit;
-        if (partition < job->submit.partitions)
-            a->device = job->partitions[partition].device;
-    }
+    a->job = job->id;
+    a->partition = partition;
+    a->circuit = job->submit.circuit;
+    if (partition < job->submit.partitions)
+        a->device = job->partitions[partition].device;
+}
+
+void act_id(struct engine *e, enum engine_action_kind kind, job_id id)
+{
+    struct engine_action *a = next(e);
+    a->kind = kind;
+    a->job = id;
 }
 
 void act_circuit(struct engine *e, enum engine_action_kind kind, uint32_t circuit)

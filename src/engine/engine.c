@@ -5,6 +5,22 @@
 
 #include <string.h>
 
+uint32_t engine_parallel(const struct engine_config *config)
+{
+    uint32_t openers = config->partition_workers < OPENERS ? config->partition_workers : OPENERS;
+    return openers + 1 + config->partition_workers + 1 + config->finishers + 1 +
+           config->devices * (config->workers_per_device + 1);
+}
+
+/* The lease of what waits covers the pending proof too, so that it only shrinks but for the device's work. */
+static void circuit_know(struct engine *e, uint32_t circuit, const struct engine_circuit *facts)
+{
+    struct engine_circuit *c = &e->circuits[circuit].facts;
+    *c = *facts;
+    if (c->seeds_bytes < c->pending_bytes)
+        c->seeds_bytes = c->pending_bytes;
+}
+
 struct status engine_make(struct engine **out, const struct engine_config *config,
                           const struct engine_circuit *circuits, uint32_t circuits_count)
 {
@@ -18,12 +34,13 @@ struct status engine_make(struct engine **out, const struct engine_config *confi
     e->config = *config;
     e->circuits_count = circuits_count;
     for (uint32_t i = 0; i < circuits_count; i++)
-        e->circuits[i].facts = circuits[i];
-    e->jobs_capacity = 64;
+        circuit_know(e, i, &circuits[i]);
+    e->jobs_capacity = e->retained_capacity = 64;
     e->jobs = mem_alloc(e->jobs_capacity, sizeof(struct job *));
-    if (e->jobs == NULL) {
-        mem_free(e);
-        return mem_failed("engine", 64, sizeof(struct job *));
+    e->retained = mem_alloc(e->retained_capacity, sizeof *e->retained);
+    if (e->jobs == NULL || e->retained == NULL) {
+        engine_end(e);
+        return mem_failed("engine", 64, sizeof(struct job *) + sizeof *e->retained);
     }
     *out = e;
     return status_ok();
@@ -36,21 +53,30 @@ void engine_end(struct engine *e)
     for (uint32_t i = 0; i < e->jobs_count; i++)
         mem_free(e->jobs[i]);
     mem_free(e->jobs);
+    mem_free(e->retained);
     mem_free(e->actions);
     mem_free(e);
 }
 
 /* ---- admission ---- */
 
+struct status circuit_fits(const struct engine *e, uint32_t circuit)
+{
+    const struct engine_circuit *c = &e->circuits[circuit].facts;
+    uint64_t need = c->seeds_bytes + c->proof_bytes;
+    if (need <= e->config.host_budget)
+        return status_ok();
+    return status_hint(status_error(STATUS_MEMORY,
+                                    "one partition needs %llu bytes, the memory budget is %llu",
+                                    (unsigned long long)need, (unsigned long long)e->config.host_budget),
+                       "raise memory.total_budget, or use a larger machine");
+}
+
 static struct status check_fit(const struct engine *e, const struct engine_submit *submit)
 {
-    const struct engine_circuit *c = &e->circuits[submit->circuit].facts;
-    uint64_t need = c->seeds_bytes + c->proof_bytes;
-    if (need > e->config.host_budget)
-        return status_hint(status_error(STATUS_MEMORY,
-                                        "one partition needs %llu bytes, the memory budget is %llu",
-                                        (unsigned long long)need, (unsigned long long)e->config.host_budget),
-                           "raise memory.total_budget, or use a larger machine");
+    if (submit->reserved)
+        return status_ok();
+    TRY(circuit_fits(e, submit->circuit));
     if (submit->request_bytes > e->config.max_queue_bytes)
         return status_hint(status_error(STATUS_MEMORY, "the request is %llu bytes long, the queue holds %llu",
                                         (unsigned long long)submit->request_bytes,
@@ -70,16 +96,16 @@ struct status engine_would_admit(const struct engine *e, uint64_t now_ms, const 
         return status_error(STATUS_DEVICE, "every device is lost");
     TRY(check_fit(e, submit));
     if (submit->reserved) {
-        if (e->live_reserved >= RESERVED_SEATS)
-            return status_error(STATUS_BUSY, "%u WinningPoSt jobs are under way already", e->live_reserved);
+        if (e->live.reserved >= RESERVED_SEATS)
+            return status_error(STATUS_BUSY, "%u WinningPoSt jobs are under way already", e->live.reserved);
         return e->drained ? status_error(STATUS_CANCELLED, "the daemon has stopped") : status_ok();
     }
     if (e->draining)
         return status_error(STATUS_CANCELLED, "the daemon is stopping and takes no new jobs");
-    if (e->live >= e->config.max_queue)
-        return status_hint(
-            status_error(STATUS_BUSY, "the queue is full: %u jobs of %u", e->live, e->config.max_queue),
-            "try again later");
+    if (e->live.normal >= e->config.max_queue)
+        return status_hint(status_error(STATUS_BUSY, "the queue is full: %u jobs of %u", e->live.normal,
+                                        e->config.max_queue),
+                           "try again later");
     if (e->queue_bytes + submit->request_bytes > e->config.max_queue_bytes)
         return status_hint(
             status_error(STATUS_BUSY, "the queue is full: %llu of %llu bytes, and the request has %llu",
@@ -91,30 +117,42 @@ struct status engine_would_admit(const struct engine *e, uint64_t now_ms, const 
 
 /* ---- events ---- */
 
-static void circuit_event(struct engine *e, const struct engine_event *event)
+static void end_jobs_of(struct engine *e, uint32_t circuit, const struct status *status, bool also_reserved)
 {
-    CHECK(event->circuit < e->circuits_count);
+    for (uint32_t i = 0; i < e->jobs_count; i++) {
+        struct job *job = e->jobs[i];
+        if (job->submit.circuit == circuit && (also_reserved || !job->submit.reserved))
+            job_end(e, job, status);
+    }
+}
+
+static void circuit_loaded(struct engine *e, const struct engine_event *event)
+{
     struct circuit_entry *circuit = &e->circuits[event->circuit];
-    if (event->kind == EVENT_CIRCUIT_GONE) {
-        if (circuit->stage == CIRCUIT_READY)
-            circuit->stage = CIRCUIT_COLD;
-        for (uint32_t i = 0; i < e->jobs_count && circuit->stage == CIRCUIT_COLD; i++)
-            if (job_live(e->jobs[i]) && e->jobs[i]->submit.circuit == event->circuit) {
-                circuit->stage = CIRCUIT_LOADING;
-                act_circuit(e, ACTION_LOAD, event->circuit);
-            }
+    if (status_failed(&event->status)) {
+        circuit->stage = CIRCUIT_FAILED;
+        circuit->failure = event->status;
+        circuit->failed_ms = e->now_ms;
+        end_jobs_of(e, event->circuit, &event->status, true);
         return;
     }
-    if (!status_failed(&event->status)) {
-        circuit->stage = CIRCUIT_READY;
+    circuit->stage = CIRCUIT_READY;
+    if (event->facts.seeds_bytes == 0 || circuit->facts.seeds_bytes != 0)
+        return; /* known before: leases that stand were made of these */
+    circuit_know(e, event->circuit, &event->facts);
+    struct status fits = circuit_fits(e, event->circuit);
+    if (status_failed(&fits))
+        end_jobs_of(e, event->circuit, &fits, false);
+}
+
+static void circuit_gone(struct engine *e, uint32_t circuit)
+{
+    if (e->circuits[circuit].stage != CIRCUIT_READY)
         return;
-    }
-    circuit->stage = CIRCUIT_FAILED;
-    circuit->failure = event->status;
-    circuit->failed_ms = e->now_ms;
+    e->circuits[circuit].stage = CIRCUIT_COLD;
     for (uint32_t i = 0; i < e->jobs_count; i++)
-        if (job_live(e->jobs[i]) && e->jobs[i]->submit.circuit == event->circuit)
-            job_end(e, e->jobs[i], &event->status);
+        if (job_live(e->jobs[i]) && e->jobs[i]->submit.circuit == circuit)
+            circuit_load(e, circuit);
 }
 
 static void device_lost(struct engine *e, const struct engine_event *event)
@@ -124,6 +162,7 @@ static void device_lost(struct engine *e, const struct engine_event *event)
     if (!all_devices_lost(e))
         return; /* what ran there comes home with STATUS_DEVICE and is tried elsewhere */
     struct status s = status_within(event->status, "every device is lost");
+    s.code = STATUS_DEVICE;
     for (uint32_t i = 0; i < e->jobs_count; i++)
         job_end(e, e->jobs[i], &s);
 }
@@ -144,7 +183,6 @@ static void time_passes(struct engine *e)
             job_end(e, job, &s);
         }
     }
-    jobs_forget(e);
 }
 
 static void job_event(struct engine *e, struct job *job, const struct engine_event *event)
@@ -177,9 +215,14 @@ static void job_event(struct engine *e, struct job *job, const struct engine_eve
         break;
     case EVENT_CALLER_BACK:
         job->orphaned_ms = UINT64_MAX;
+        job->submit.keep_when_orphaned |= event->submit.keep_when_orphaned;
+        if (event->submit.deadline_ms == 0)
+            job->submit.deadline_ms = 0;
+        else if (job->submit.deadline_ms != 0 && event->submit.deadline_ms > job->submit.deadline_ms)
+            job->submit.deadline_ms = event->submit.deadline_ms;
         break;
     default:
-        CHECK(!"an event of jobs");
+        CHECK(false && "an event of jobs");
     }
 }
 
@@ -194,9 +237,16 @@ void engine_step(struct engine *e, uint64_t now_ms, const struct engine_event *e
     case EVENT_SUBMIT:
         job_submit(e, event->job, &event->submit);
         break;
+    case EVENT_LOAD:
     case EVENT_CIRCUIT:
     case EVENT_CIRCUIT_GONE:
-        circuit_event(e, event);
+        CHECK(event->circuit < e->circuits_count);
+        if (event->kind == EVENT_LOAD)
+            circuit_load(e, event->circuit);
+        else if (event->kind == EVENT_CIRCUIT)
+            circuit_loaded(e, event);
+        else
+            circuit_gone(e, event->circuit);
         break;
     case EVENT_DEVICE_LOST:
         device_lost(e, event);
@@ -212,6 +262,8 @@ void engine_step(struct engine *e, uint64_t now_ms, const struct engine_event *e
             job_event(e, job, event);
     }
     time_passes(e);
+    jobs_close(e);
+    jobs_forget(e);
     schedule(e);
     *actions = e->actions;
     *actions_count = e->actions_count;
@@ -228,14 +280,14 @@ uint64_t engine_next_tick(const struct engine *e)
     uint64_t tick = UINT64_MAX;
     for (uint32_t i = 0; i < e->jobs_count; i++) {
         const struct job *job = e->jobs[i];
-        if (!job_live(job)) {
-            sooner(&tick, job->ended_ms + e->config.retention_ms);
+        if (!job_live(job))
             continue;
-        }
         if (job->submit.deadline_ms != 0)
             sooner(&tick, job->submit.deadline_ms);
         if (job->orphaned_ms != UINT64_MAX)
             sooner(&tick, job->orphaned_ms + e->config.orphan_ms);
     }
+    if (e->retained_count > 0)
+        sooner(&tick, e->retained[e->retained_first].until_ms);
     return tick;
 }

@@ -1,7 +1,7 @@
 /* The job engine's decisions: a pure state machine. engine_step() takes the time and one event and gives
  * actions; it starts no thread, reads no clock, opens no socket and allocates nothing large, so that a
- * simulator can drive it with seeds and a virtual clock. Drivers (engine/driver.h) carry the actions out and
- * feed the results back as events.
+ * simulator can drive it with seeds and a virtual clock. The service (engine/service.h) carries the actions
+ * out and feeds the results back as events.
  *
  * The walk of a job: SUBMIT -> open (decode, check) -> per partition: synthesis [permit + host lease] ->
  * ready queue [permit released when it has taken the partition] -> device [lease shrinks to what the device
@@ -10,14 +10,22 @@
  *
  * Bounds, all visible in engine_counts: permits (partition_workers) cover synthesis and the wait for the
  * ready queue; the ready queue holds max(lookahead, partition_workers); device workers and finishers are
- * counted. Order everywhere: priority, then deadline within it, then age of the job, then partition. */
+ * counted. At each of these one more seat is kept for reserved jobs (WinningPoSt), so they never wait for
+ * others' work. Order everywhere: priority (LOW counts as NORMAL after ten minutes), then deadline, where a
+ * job without one counts as due 30 minutes after it came, so that nothing is overtaken for ever; with
+ * sort_by_circuit, NORMAL jobs due within the same five minutes go circuit by circuit; then age of the job,
+ * then partition.
+ *
+ * Memory: `host_budget` bounds the leases of all jobs that are not reserved. A synthesis begins only if room
+ * is left for the largest proof in sight, so a partition that waits for a device always gets there. Whoever
+ * is first in order and does not fit is not overtaken. */
 #ifndef CUZK_ENGINE_ENGINE_H
 #define CUZK_ENGINE_ENGINE_H
 
 #include "base/pool.h"
 #include "base/status.h"
 
-typedef uint64_t job_id; /* never reused; 0 is none */
+typedef uint64_t job_id; /* given by the caller in ascending order, never reused; 0 is none */
 
 #define ENGINE_CIRCUITS_MAX   64
 #define ENGINE_DEVICES_MAX    16
@@ -30,14 +38,15 @@ struct engine_config {
     uint32_t devices, workers_per_device;
     uint32_t max_queue;       /* jobs accepted and not ended, seats for WinningPoSt apart */
     uint64_t max_queue_bytes; /* request bytes of those */
-    uint64_t host_budget;     /* bytes the engine may have in flight: seeds, evaluations, pending proofs */
+    uint64_t host_budget;     /* bytes in flight: seeds, working memory of proofs, pending proofs; reserved
+                                 jobs apart */
     bool sort_by_circuit;
     uint64_t orphan_ms;       /* how long a job runs on whose caller is gone: 60,000 */
     uint64_t retention_ms;    /* how long a result can be fetched again */
     bool permit_until_queued; /* mechanism (c); true but in tests */
 };
 
-/* Known to the driver by number. */
+/* Known to the driver by number. All zero: not known before it is loaded (EVENT_CIRCUIT tells). */
 struct engine_circuit {
     uint64_t seeds_bytes;   /* host lease of a partition's seeds */
     uint64_t proof_bytes;   /* further host bytes while a device works on a partition */
@@ -52,11 +61,12 @@ enum engine_event_kind {
     EVENT_STARTED,      /* job, partition, device, status: prove_start returned */
     EVENT_FINISHED,     /* job, partition, status: assembled and verified; STATUS_REJECTED if not valid */
     EVENT_VERIFIED,     /* job, status: the whole proof */
-    EVENT_CIRCUIT,      /* circuit, status: loaded or failed */
+    EVENT_LOAD,         /* circuit: wanted, also without a job (preload) */
+    EVENT_CIRCUIT,      /* circuit, status, facts: loaded or failed */
     EVENT_CIRCUIT_GONE, /* circuit: evicted */
     EVENT_CANCEL,       /* job, status: the reason */
     EVENT_CALLER_GONE,  /* job */
-    EVENT_CALLER_BACK,  /* job */
+    EVENT_CALLER_BACK,  /* job, submit.deadline_ms (the later one counts), submit.keep_when_orphaned */
     EVENT_DEVICE_LOST,  /* device, status */
     EVENT_DRAIN,
     EVENT_TICK, /* time passed; nothing else */
@@ -77,6 +87,7 @@ struct engine_event {
     uint32_t partition, device, circuit;
     struct status status;
     struct engine_submit submit;
+    struct engine_circuit facts;
 };
 
 enum engine_action_kind {
@@ -86,12 +97,12 @@ enum engine_action_kind {
     ACTION_FINISH,     /* job, partition: prove_finish, assemble, verify */
     ACTION_VERIFY,     /* job: all partitions together */
     ACTION_LOAD,       /* circuit */
-    ACTION_EVICT,      /* circuit */
     ACTION_RELEASE,    /* job, partition: free whatever the driver holds of it (seeds, pending proof) */
-    ACTION_STOP,       /* job, partition: cancel what runs; its event still comes */
-    ACTION_END,        /* job, status: answer the callers; OK means the proof stands */
-    ACTION_FORGET,     /* job: retention is over */
-    ACTION_DRAINED,    /* nothing runs and nothing waits */
+    ACTION_STOP,    /* job, partition (UINT32_MAX: open or verify): cancel what runs; its event still comes */
+    ACTION_END,     /* job, status: answer the callers; OK means the proof stands */
+    ACTION_CLOSE,   /* job: it has ended and nothing of it runs any more: free its request */
+    ACTION_FORGET,  /* job: retention is over */
+    ACTION_DRAINED, /* nothing runs and nothing waits */
 };
 
 struct engine_action {
@@ -100,6 +111,9 @@ struct engine_action {
     uint32_t partition, device, circuit;
     struct status status;
 };
+
+/* How many of OPEN, SYNTHESISE, START, FINISH and VERIFY can be under way at once. */
+uint32_t engine_parallel(const struct engine_config *config);
 
 struct engine;
 MUST_USE struct status engine_make(struct engine **out, const struct engine_config *config,
@@ -135,7 +149,7 @@ struct engine_counts {
     uint64_t lease_bytes, lease_peak, queue_bytes;
 };
 void engine_counts(const struct engine *engine, struct engine_counts *out);
-/* For status pages: state of a job's partitions; false if the job is not known. */
+/* For status pages: state of a job's partitions; false if the job is not known or closed. */
 bool engine_job_partitions(const struct engine *engine, job_id job, enum partition_state *states,
                            uint32_t *count);
 /* Position in the queue, 0 when running. */

@@ -6,25 +6,41 @@
 
 #define ATTEMPTS_MAX     3  /* of a partition whose proof did not verify, or whose device was lost */
 #define RESERVED_SEATS   16 /* jobs admitted beside a full queue */
+#define OPENERS          2  /* jobs decoded at once: bounds what decoding holds beside the request bytes */
 #define GROUPING_MS      300000
+#define DUE_MS           1800000 /* a job without a deadline counts as due this long after it came */
+#define AGEING_MS        600000
 #define CIRCUIT_RETRY_MS 10000
 
 enum job_stage {
     STAGE_WAITING, /* not yet opened */
     STAGE_OPENING,
     STAGE_RUNNING, /* partitions */
-    STAGE_VERIFYING,
-    STAGE_ENDED, /* answered; partitions may still come home; retained */
+    STAGE_PROVED,  /* all partitions there; waits for a finisher, or is verified as a whole */
+    STAGE_ENDED,   /* answered; what ran comes home, then the job is closed */
+};
+
+/* Where a partition is. */
+enum place {
+    AT_REST,      /* waits for a permit, memory, its circuit */
+    AT_SYNTHESIS, /* an event is outstanding */
+    AT_DOOR,      /* synthesised, waits for the ready queue */
+    AT_QUEUE,
+    AT_DEVICE, /* an event is outstanding */
+    AT_STAND,  /* prove_start has returned: waits for a finisher, still in its worker's seat */
+    AT_FINISH, /* an event is outstanding */
+    AT_DONE,
+    AT_FAILED,
+    PLACES
 };
 
 struct partition {
-    enum partition_state state;
-    bool permit;   /* holds one: in synthesis, or synthesised and not yet taken by the ready queue */
-    bool queued;   /* in the ready queue */
-    bool started;  /* prove_start has returned: waits for a finisher, still in its worker's slot */
+    enum place place;
+    bool permit;   /* holds one: in synthesis, or at the door */
     bool stopping; /* ACTION_STOP was given */
+    bool avoid;    /* next time rather on another device than `device` */
     uint32_t device, attempts;
-    uint64_t lease;
+    uint64_t held, scratch; /* its lease: what it holds, and what a device works with beside that */
 };
 
 struct job {
@@ -32,8 +48,8 @@ struct job {
     struct engine_submit submit;
     enum job_stage stage;
     uint64_t created_ms, ended_ms, orphaned_ms; /* orphaned: UINT64_MAX while a caller waits */
-    bool opening_stopped;
-    uint32_t done, in_flight; /* partitions proved; partitions with an event outstanding */
+    bool opening, verifying;                    /* an event is outstanding */
+    uint32_t at[PLACES];                        /* how many partitions are where */
     struct partition partitions[];
 };
 
@@ -45,9 +61,23 @@ struct circuit_entry {
     uint64_t failed_ms;
 };
 
+/* Bounded places of work, with one more kept for reserved jobs: normal + reserved <= limit + 1. */
+struct seats {
+    uint32_t normal, reserved;
+};
+
 struct device_entry {
     bool lost;
-    uint32_t busy; /* workers in use */
+    struct seats workers;
+};
+
+struct bytes {
+    uint64_t held, scratch;
+};
+
+struct retained {
+    job_id id;
+    uint64_t until_ms;
 };
 
 struct engine {
@@ -55,17 +85,21 @@ struct engine {
     struct circuit_entry circuits[ENGINE_CIRCUITS_MAX];
     uint32_t circuits_count;
     struct device_entry devices[ENGINE_DEVICES_MAX];
-    struct job **jobs; /* live and retained, oldest first */
+    struct job **jobs; /* not closed, oldest first */
     uint32_t jobs_count, jobs_capacity;
+    struct retained *retained; /* answered and closed: a ring, first ended about first */
+    uint32_t retained_first, retained_count, retained_capacity; /* capacity: a power of two */
     struct engine_action *actions;
     size_t actions_count, actions_capacity;
-    uint64_t now_ms, lease_bytes, lease_peak, queue_bytes;
-    uint32_t live, live_reserved, opening, permits, permits_reserved, ready, finishing;
+    struct bytes leases[2]; /* of jobs, of reserved jobs */
+    uint64_t now_ms, lease_peak, queue_bytes;
+    struct seats live, opening, permits, ready, finishing;
     bool draining, drained;
 };
 
 /* ---- actions.c ---- */
 void act(struct engine *e, enum engine_action_kind kind, const struct job *job, uint32_t partition);
+void act_id(struct engine *e, enum engine_action_kind kind, job_id id);
 void act_circuit(struct engine *e, enum engine_action_kind kind, uint32_t circuit);
 void act_end(struct engine *e, const struct job *job, const struct status *status);
 
@@ -79,10 +113,14 @@ void job_verified(struct engine *e, struct job *job, const struct status *status
 void partition_synthesised(struct engine *e, struct job *job, uint32_t k, const struct status *status);
 void partition_started(struct engine *e, struct job *job, uint32_t k, const struct status *status);
 void partition_finished(struct engine *e, struct job *job, uint32_t k, const struct status *status);
-void lease_set(struct engine *e, struct partition *p, uint64_t bytes);
+void partition_move(struct job *job, uint32_t k, enum place place);
+void lease_set(struct engine *e, struct job *job, uint32_t k, uint64_t held, uint64_t scratch);
+void permit_give(struct engine *e, struct job *job, struct partition *p);
+void jobs_close(struct engine *e);  /* those that have ended and have nothing outstanding */
 void jobs_forget(struct engine *e); /* retention */
-uint32_t permits_of(const struct engine *e);
-uint32_t ready_capacity(const struct engine *e);
+void circuit_load(struct engine *e, uint32_t circuit);
+/* That one partition of the circuit fits the budget. */
+struct status circuit_fits(const struct engine *e, uint32_t circuit);
 
 /* ---- schedule.c: who goes next ---- */
 void schedule(struct engine *e);
@@ -93,9 +131,40 @@ static inline bool job_live(const struct job *job)
 {
     return job->stage != STAGE_ENDED;
 }
+/* Partitions with an event outstanding. */
+static inline uint32_t job_in_flight(const struct job *job)
+{
+    return job->at[AT_SYNTHESIS] + job->at[AT_DEVICE] + job->at[AT_FINISH];
+}
+static inline bool job_begun(const struct job *job)
+{
+    return job->stage > STAGE_RUNNING || (job->at[AT_REST] < job->submit.partitions);
+}
 static inline const struct engine_circuit *circuit_of(const struct engine *e, const struct job *job)
 {
     return &e->circuits[job->submit.circuit].facts;
+}
+static inline uint32_t ready_capacity(const struct engine *e)
+{
+    uint32_t a = e->config.synthesis_lookahead, b = e->config.partition_workers;
+    return a > b ? a : b;
+}
+
+static inline bool seat_free(const struct seats *s, uint32_t limit, bool reserved)
+{
+    if (reserved && s->reserved == 0)
+        return true;
+    return s->normal + (s->reserved > 0 ? s->reserved - 1 : 0) < limit;
+}
+static inline void seat_take(struct seats *s, bool reserved)
+{
+    *(reserved ? &s->reserved : &s->normal) += 1;
+}
+static inline void seat_give(struct seats *s, bool reserved)
+{
+    uint32_t *n = reserved ? &s->reserved : &s->normal;
+    CHECK(*n > 0);
+    *n -= 1;
 }
 
 #endif

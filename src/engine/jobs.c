@@ -1,5 +1,5 @@
 /* The life of a job, event by event. A partition's lease follows what it holds: seeds while it waits for a
- * device, seeds and working memory while one works on it, the pending sums until it is finished, nothing
+ * device, working memory beside them while one works on it, the pending sums until it is finished, nothing
  * after. */
 #include "engine/internal.h"
 
@@ -15,65 +15,79 @@ struct job *find_job(const struct engine *e, job_id id)
     return NULL;
 }
 
-uint32_t permits_of(const struct engine *e)
-{
-    return e->config.partition_workers;
-}
-
-uint32_t ready_capacity(const struct engine *e)
-{
-    uint32_t a = e->config.synthesis_lookahead, b = e->config.partition_workers;
-    return a > b ? a : b;
-}
-
-void lease_set(struct engine *e, struct partition *p, uint64_t bytes)
-{
-    e->lease_bytes = e->lease_bytes - p->lease + bytes;
-    p->lease = bytes;
-    if (e->lease_bytes > e->lease_peak)
-        e->lease_peak = e->lease_bytes;
-}
-
-static void permit_release(struct engine *e, struct job *job, struct partition *p)
-{
-    if (!p->permit)
-        return;
-    p->permit = false;
-    if (job->submit.reserved)
-        e->permits_reserved--;
-    else
-        e->permits--;
-}
-
-static void worker_release(struct engine *e, struct partition *p)
-{
-    CHECK(e->devices[p->device].busy > 0);
-    e->devices[p->device].busy--;
-    p->started = false;
-}
-
-/* Everything of a partition that has no event outstanding goes back at once. */
-static void partition_drop(struct engine *e, struct job *job, uint32_t k)
+void partition_move(struct job *job, uint32_t k, enum place place)
 {
     struct partition *p = &job->partitions[k];
-    bool holds = p->lease > 0;
-    permit_release(e, job, p);
-    if (p->queued) {
-        p->queued = false;
-        e->ready--;
-    }
-    if (p->state == PARTITION_DEVICE && p->started)
-        worker_release(e, p);
-    lease_set(e, p, 0);
-    p->state = PARTITION_FAILED;
-    if (holds)
-        act(e, ACTION_RELEASE, job, k);
+    job->at[p->place]--;
+    job->at[place]++;
+    p->place = place;
+}
+
+void lease_set(struct engine *e, struct job *job, uint32_t k, uint64_t held, uint64_t scratch)
+{
+    struct partition *p = &job->partitions[k];
+    struct bytes *sum = &e->leases[job->submit.reserved];
+    sum->held = sum->held - p->held + held;
+    sum->scratch = sum->scratch - p->scratch + scratch;
+    p->held = held;
+    p->scratch = scratch;
+    uint64_t all = e->leases[0].held + e->leases[0].scratch + e->leases[1].held + e->leases[1].scratch;
+    if (all > e->lease_peak)
+        e->lease_peak = all;
+}
+
+void permit_give(struct engine *e, struct job *job, struct partition *p)
+{
+    if (p->permit)
+        seat_give(&e->permits, job->submit.reserved);
+    p->permit = false;
 }
 
 static bool outstanding(const struct partition *p)
 {
-    return p->state == PARTITION_SYNTHESIS || (p->state == PARTITION_DEVICE && !p->started) ||
-           p->state == PARTITION_FINISH;
+    return p->place == AT_SYNTHESIS || p->place == AT_DEVICE || p->place == AT_FINISH;
+}
+
+/* Out of wherever it is, with all that it holds; the driver lets go of it too. */
+static void partition_leave(struct engine *e, struct job *job, uint32_t k, enum place to)
+{
+    struct partition *p = &job->partitions[k];
+    bool reserved = job->submit.reserved, holds = p->place != AT_REST;
+    permit_give(e, job, p);
+    if (p->place == AT_QUEUE)
+        seat_give(&e->ready, reserved);
+    else if (p->place == AT_DEVICE || p->place == AT_STAND)
+        seat_give(&e->devices[p->device].workers, reserved);
+    else if (p->place == AT_FINISH)
+        seat_give(&e->finishing, reserved);
+    lease_set(e, job, k, 0, 0);
+    p->stopping = false;
+    partition_move(job, k, to);
+    if (holds)
+        act(e, ACTION_RELEASE, job, k);
+}
+
+/* ---- beginning and end ---- */
+
+static struct job *job_make(struct engine *e, const struct engine_submit *submit)
+{
+    if (e->jobs_count == e->jobs_capacity) {
+        struct job **grown = mem_grow(e->jobs, e->jobs_capacity, 2 * e->jobs_capacity, sizeof(struct job *));
+        if (grown == NULL)
+            return NULL;
+        e->jobs = grown;
+        e->jobs_capacity *= 2;
+    }
+    return mem_alloc_zero(1, sizeof(struct job) + submit->partitions * sizeof(struct partition));
+}
+
+void circuit_load(struct engine *e, uint32_t circuit)
+{
+    struct circuit_entry *c = &e->circuits[circuit];
+    if (c->stage == CIRCUIT_COLD || c->stage == CIRCUIT_FAILED) {
+        c->stage = CIRCUIT_LOADING;
+        act_circuit(e, ACTION_LOAD, circuit);
+    }
 }
 
 void job_submit(struct engine *e, job_id id, const struct engine_submit *submit)
@@ -81,18 +95,7 @@ void job_submit(struct engine *e, job_id id, const struct engine_submit *submit)
     struct job *job = NULL;
     struct status refusal = engine_would_admit(e, e->now_ms, submit);
     if (!status_failed(&refusal)) {
-        job = mem_alloc_zero(1, sizeof *job + submit->partitions * sizeof job->partitions[0]);
-        if (e->jobs_count == e->jobs_capacity && job != NULL) {
-            struct job **grown =
-                mem_grow(e->jobs, e->jobs_capacity, 2 * e->jobs_capacity, sizeof(struct job *));
-            if (grown != NULL) {
-                e->jobs = grown;
-                e->jobs_capacity *= 2;
-            } else {
-                mem_free(job);
-                job = NULL;
-            }
-        }
+        job = job_make(e, submit);
         if (job == NULL)
             refusal = mem_failed("job", submit->partitions, sizeof job->partitions[0]);
     }
@@ -103,19 +106,15 @@ void job_submit(struct engine *e, job_id id, const struct engine_submit *submit)
     }
     job->id = id;
     job->submit = *submit;
+    if (submit->reserved)
+        job->submit.priority = PRIORITY_CRITICAL;
     job->created_ms = e->now_ms;
     job->orphaned_ms = UINT64_MAX;
+    job->at[AT_REST] = submit->partitions;
     e->jobs[e->jobs_count++] = job;
     e->queue_bytes += submit->request_bytes;
-    if (submit->reserved)
-        e->live_reserved++;
-    else
-        e->live++;
-    struct circuit_entry *circuit = &e->circuits[submit->circuit];
-    if (circuit->stage == CIRCUIT_COLD || circuit->stage == CIRCUIT_FAILED) {
-        circuit->stage = CIRCUIT_LOADING;
-        act_circuit(e, ACTION_LOAD, submit->circuit);
-    }
+    seat_take(&e->live, submit->reserved);
+    circuit_load(e, submit->circuit);
 }
 
 void job_end(struct engine *e, struct job *job, const struct status *status)
@@ -123,63 +122,72 @@ void job_end(struct engine *e, struct job *job, const struct status *status)
     if (!job_live(job))
         return;
     act_end(e, job, status);
-    if (job->stage == STAGE_OPENING) {
-        job->opening_stopped = true;
+    if (job->opening || job->verifying)
         act(e, ACTION_STOP, job, UINT32_MAX);
-    }
     for (uint32_t k = 0; k < job->submit.partitions; k++) {
         struct partition *p = &job->partitions[k];
         if (outstanding(p)) {
             if (!p->stopping)
                 act(e, ACTION_STOP, job, k);
             p->stopping = true;
-        } else if (p->state != PARTITION_DONE) {
-            partition_drop(e, job, k);
+        } else if (p->place < AT_DONE) {
+            partition_leave(e, job, k, AT_FAILED);
         }
     }
     job->stage = STAGE_ENDED;
     job->ended_ms = e->now_ms;
     e->queue_bytes -= job->submit.request_bytes;
-    if (job->submit.reserved)
-        e->live_reserved--;
-    else
-        e->live--;
+    seat_give(&e->live, job->submit.reserved);
 }
 
 void job_opened(struct engine *e, struct job *job, const struct status *status)
 {
-    e->opening--;
-    if (job->stage == STAGE_ENDED) {
-        job->opening_stopped = false;
+    CHECK(job->opening);
+    job->opening = false;
+    seat_give(&e->opening, job->submit.reserved);
+    if (!job_live(job))
         return;
-    }
-    CHECK(job->stage == STAGE_OPENING);
     if (status_failed(status))
         job_end(e, job, status);
     else
         job->stage = STAGE_RUNNING;
 }
 
-/* The event of a partition whose job has ended, or that failed: it holds nothing any more. */
-static void partition_home(struct engine *e, struct job *job, uint32_t k)
+void job_verified(struct engine *e, struct job *job, const struct status *status)
 {
-    struct partition *p = &job->partitions[k];
-    permit_release(e, job, p);
-    lease_set(e, p, 0);
-    p->stopping = false;
-    p->state = PARTITION_FAILED;
-    act(e, ACTION_RELEASE, job, k);
+    CHECK(job->verifying);
+    job->verifying = false;
+    seat_give(&e->finishing, job->submit.reserved);
+    job_end(e, job, status);
 }
 
-/* Once more from the seeds, if there is a try left; else the job ends with the reason. */
+/* ---- partitions ---- */
+
+/* An event of a partition came. True if the job goes on with it: it lives and the event is no failure. */
+static bool partition_goes_on(struct engine *e, struct job *job, uint32_t k, const struct status *status)
+{
+    if (job_live(job) && !status_failed(status))
+        return true;
+    partition_leave(e, job, k, AT_FAILED);
+    if (job_live(job)) {
+        struct status s = status_within(*status, "partition %u", k);
+        job_end(e, job, &s);
+    }
+    return false;
+}
+
+/* Once more from the seeds, if there is a try left; else the job ends with the reason. A proof that did not
+ * verify is made again on the same device first, then elsewhere; a device that failed is avoided. */
 static void partition_again(struct engine *e, struct job *job, uint32_t k, const struct status *status)
 {
     struct partition *p = &job->partitions[k];
-    partition_home(e, job, k);
-    if (++p->attempts < ATTEMPTS_MAX && !all_devices_lost(e)) {
-        p->state = PARTITION_PENDING;
+    p->attempts++;
+    p->avoid = status->code == STATUS_DEVICE || p->attempts > 1;
+    if (p->attempts < ATTEMPTS_MAX && !all_devices_lost(e)) {
+        partition_leave(e, job, k, AT_REST);
         return;
     }
+    partition_leave(e, job, k, AT_FAILED);
     struct status s = status_within(*status, "partition %u, after %u attempts", k, p->attempts);
     job_end(e, job, &s);
 }
@@ -187,91 +195,77 @@ static void partition_again(struct engine *e, struct job *job, uint32_t k, const
 void partition_synthesised(struct engine *e, struct job *job, uint32_t k, const struct status *status)
 {
     struct partition *p = &job->partitions[k];
-    CHECK(p->state == PARTITION_SYNTHESIS);
-    job->in_flight--;
-    if (!job_live(job)) {
-        partition_home(e, job, k);
-    } else if (status_failed(status)) {
-        partition_home(e, job, k);
-        struct status s = status_within(*status, "partition %u", k);
-        job_end(e, job, &s);
-    } else {
-        p->state = PARTITION_READY; /* the permit is held until the ready queue takes it */
-        if (!e->config.permit_until_queued)
-            permit_release(e, job, p);
-    }
+    CHECK(p->place == AT_SYNTHESIS);
+    if (!partition_goes_on(e, job, k, status))
+        return;
+    partition_move(job, k, AT_DOOR); /* the permit is held until the ready queue takes it */
+    if (!e->config.permit_until_queued)
+        permit_give(e, job, p);
 }
 
 void partition_started(struct engine *e, struct job *job, uint32_t k, const struct status *status)
 {
-    struct partition *p = &job->partitions[k];
-    CHECK(p->state == PARTITION_DEVICE && !p->started);
-    job->in_flight--;
-    if (!job_live(job)) {
-        worker_release(e, p);
-        partition_home(e, job, k);
-    } else if (status->code == STATUS_DEVICE) {
-        worker_release(e, p);
+    CHECK(job->partitions[k].place == AT_DEVICE);
+    if (job_live(job) && status->code == STATUS_DEVICE) {
         partition_again(e, job, k, status);
-    } else if (status_failed(status)) {
-        worker_release(e, p);
-        partition_home(e, job, k);
-        struct status s = status_within(*status, "partition %u", k);
-        job_end(e, job, &s);
-    } else {
-        p->started = true; /* the worker is free again when a finisher takes the pending proof */
-        lease_set(e, p, circuit_of(e, job)->pending_bytes);
+    } else if (partition_goes_on(e, job, k, status)) {
+        partition_move(job, k, AT_STAND); /* in its worker's seat until a finisher takes it */
+        lease_set(e, job, k, circuit_of(e, job)->pending_bytes, 0);
     }
 }
 
 void partition_finished(struct engine *e, struct job *job, uint32_t k, const struct status *status)
 {
-    struct partition *p = &job->partitions[k];
-    CHECK(p->state == PARTITION_FINISH);
-    job->in_flight--;
-    e->finishing--;
-    if (!job_live(job)) {
-        partition_home(e, job, k);
-    } else if (status->code == STATUS_REJECTED || status->code == STATUS_DEVICE) {
+    CHECK(job->partitions[k].place == AT_FINISH);
+    if (job_live(job) && (status->code == STATUS_REJECTED || status->code == STATUS_DEVICE)) {
         partition_again(e, job, k, status);
-    } else if (status_failed(status)) {
-        partition_home(e, job, k);
-        struct status s = status_within(*status, "partition %u", k);
-        job_end(e, job, &s);
-    } else {
-        lease_set(e, p, 0);
-        p->state = PARTITION_DONE;
-        act(e, ACTION_RELEASE, job, k);
-        if (++job->done == job->submit.partitions) {
-            job->stage = STAGE_VERIFYING;
-            act(e, ACTION_VERIFY, job, UINT32_MAX);
-        }
+    } else if (partition_goes_on(e, job, k, status)) {
+        partition_leave(e, job, k, AT_DONE);
+        if (job->at[AT_DONE] == job->submit.partitions)
+            job->stage = STAGE_PROVED;
     }
 }
 
-void job_verified(struct engine *e, struct job *job, const struct status *status)
+/* ---- after the end ---- */
+
+static void retain(struct engine *e, const struct job *job)
 {
-    if (job->stage == STAGE_VERIFYING)
-        job_end(e, job, status);
+    if (e->retained_count == e->retained_capacity) {
+        uint32_t old = e->retained_capacity;
+        struct retained *grown = mem_alloc(2 * old, sizeof *grown);
+        CHECK(grown != NULL);
+        for (uint32_t i = 0; i < old; i++)
+            grown[i] = e->retained[(e->retained_first + i) & (old - 1)];
+        mem_free(e->retained);
+        e->retained = grown;
+        e->retained_first = 0;
+        e->retained_capacity = 2 * old;
+    }
+    uint32_t last = (e->retained_first + e->retained_count++) & (e->retained_capacity - 1);
+    e->retained[last] = (struct retained){job->id, job->ended_ms + e->config.retention_ms};
 }
 
-static bool forgettable(const struct engine *e, const struct job *job)
-{
-    return job->stage == STAGE_ENDED && job->in_flight == 0 && !job->opening_stopped &&
-           e->now_ms - job->ended_ms >= e->config.retention_ms;
-}
-
-void jobs_forget(struct engine *e)
+void jobs_close(struct engine *e)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < e->jobs_count; i++) {
         struct job *job = e->jobs[i];
-        if (forgettable(e, job)) {
-            act(e, ACTION_FORGET, job, UINT32_MAX);
-            mem_free(job);
-        } else {
+        if (job_live(job) || job->opening || job->verifying || job_in_flight(job) > 0) {
             e->jobs[kept++] = job;
+            continue;
         }
+        act(e, ACTION_CLOSE, job, UINT32_MAX);
+        retain(e, job);
+        mem_free(job);
     }
     e->jobs_count = kept;
+}
+
+void jobs_forget(struct engine *e)
+{
+    while (e->retained_count > 0 && e->now_ms >= e->retained[e->retained_first].until_ms) {
+        act_id(e, ACTION_FORGET, e->retained[e->retained_first].id);
+        e->retained_first = (e->retained_first + 1) & (e->retained_capacity - 1);
+        e->retained_count--;
+    }
 }

@@ -3,35 +3,42 @@
 
 #include <string.h>
 
+static uint64_t lease_bytes(const struct engine *e)
+{
+    return e->leases[0].held + e->leases[0].scratch + e->leases[1].held + e->leases[1].scratch;
+}
+
 void engine_counts(const struct engine *e, struct engine_counts *out)
 {
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < e->jobs_count; i++) {
         const struct job *job = e->jobs[i];
-        bool running = job->stage == STAGE_OPENING || job->in_flight > 0 || job->done > 0 ||
-                       job->stage == STAGE_VERIFYING;
         if (!job_live(job))
             out->jobs_retained++;
-        else if (running)
+        else if (job->opening || job_begun(job))
             out->jobs_running++;
         else
             out->jobs_waiting++;
-        for (uint32_t k = 0; k < job->submit.partitions; k++) {
-            const struct partition *p = &job->partitions[k];
-            out->ready_waiting += p->state == PARTITION_READY && !p->queued;
-            out->pending_proofs += p->state == PARTITION_DEVICE && p->started;
-        }
+        out->ready_waiting += job->at[AT_DOOR];
+        out->pending_proofs += job->at[AT_STAND];
     }
+    out->jobs_retained += e->retained_count;
     for (uint32_t d = 0; d < e->config.devices; d++)
-        out->devices_busy += e->devices[d].busy;
-    out->permits_in_use = e->permits + e->permits_reserved;
-    out->ready_length = e->ready;
+        out->devices_busy += e->devices[d].workers.normal + e->devices[d].workers.reserved;
+    out->permits_in_use = e->permits.normal + e->permits.reserved;
+    out->ready_length = e->ready.normal + e->ready.reserved;
     out->ready_capacity = ready_capacity(e);
-    out->finishing = e->finishing;
-    out->lease_bytes = e->lease_bytes;
+    out->finishing = e->finishing.normal + e->finishing.reserved;
+    out->lease_bytes = lease_bytes(e);
     out->lease_peak = e->lease_peak;
     out->queue_bytes = e->queue_bytes;
 }
+
+static const enum partition_state STATE_OF[PLACES] = {
+    [AT_REST] = PARTITION_PENDING,  [AT_SYNTHESIS] = PARTITION_SYNTHESIS, [AT_DOOR] = PARTITION_READY,
+    [AT_QUEUE] = PARTITION_READY,   [AT_DEVICE] = PARTITION_DEVICE,       [AT_STAND] = PARTITION_DEVICE,
+    [AT_FINISH] = PARTITION_FINISH, [AT_DONE] = PARTITION_DONE,           [AT_FAILED] = PARTITION_FAILED,
+};
 
 bool engine_job_partitions(const struct engine *e, job_id id, enum partition_state *states, uint32_t *count)
 {
@@ -40,19 +47,19 @@ bool engine_job_partitions(const struct engine *e, job_id id, enum partition_sta
         return false;
     *count = job->submit.partitions;
     for (uint32_t k = 0; k < job->submit.partitions; k++)
-        states[k] = job->partitions[k].state;
+        states[k] = STATE_OF[job->partitions[k].place];
     return true;
 }
 
 uint32_t engine_queue_position(const struct engine *e, job_id id)
 {
     const struct job *mine = find_job(e, id);
-    if (mine == NULL || !job_live(mine) || mine->in_flight > 0 || mine->done > 0)
+    if (mine == NULL || !job_live(mine) || job_begun(mine))
         return 0;
     uint32_t position = 1;
     for (uint32_t i = 0; i < e->jobs_count; i++) {
         const struct job *job = e->jobs[i];
-        if (job != mine && job_live(job) && job->in_flight == 0 && job->done == 0 && job_before(e, job, mine))
+        if (job != mine && job_live(job) && !job_begun(job) && job_before(e, job, mine))
             position++;
     }
     return position;
@@ -61,71 +68,107 @@ uint32_t engine_queue_position(const struct engine *e, job_id id)
 /* ---- invariants ---- */
 
 struct tally {
-    uint32_t permits, permits_reserved, ready, finishing, live, live_reserved, opening;
-    uint32_t busy[ENGINE_DEVICES_MAX];
-    uint64_t lease_bytes, queue_bytes;
+    struct seats live, opening, permits, ready, finishing, workers[ENGINE_DEVICES_MAX];
+    struct bytes leases[2];
+    uint64_t queue_bytes;
 };
 
 static void tally_partition(struct tally *t, const struct engine *e, const struct job *job,
-                            const struct partition *p, uint32_t *in_flight)
+                            const struct partition *p)
 {
-    bool outstanding = p->state == PARTITION_SYNTHESIS || p->state == PARTITION_FINISH ||
-                       (p->state == PARTITION_DEVICE && !p->started);
-    *in_flight += outstanding;
-    t->lease_bytes += p->lease;
-    t->ready += p->queued;
-    t->finishing += p->state == PARTITION_FINISH;
-    if (p->permit && job->submit.reserved)
-        t->permits_reserved++;
-    else if (p->permit)
-        t->permits++;
-    if (p->state == PARTITION_DEVICE)
-        t->busy[p->device]++;
-    CHECK(!p->queued || p->state == PARTITION_READY);
-    CHECK(!p->started || p->state == PARTITION_DEVICE);
-    CHECK(!(p->permit && p->queued)); /* released when the queue has taken it */
-    CHECK(!p->permit || p->state == PARTITION_SYNTHESIS || p->state == PARTITION_READY);
-    CHECK(p->lease == 0 || outstanding || p->state == PARTITION_READY || p->started);
-    CHECK(job_live(job) || outstanding || p->lease == 0);
+    const struct engine_circuit *c = circuit_of(e, job);
+    bool reserved = job->submit.reserved, rests = false;
+    uint64_t held = 0, scratch = 0;
+    switch (p->place) {
+    case AT_SYNTHESIS:
+    case AT_DOOR:
+        held = c->seeds_bytes;
+        break;
+    case AT_QUEUE:
+        held = c->seeds_bytes;
+        seat_take(&t->ready, reserved);
+        break;
+    case AT_DEVICE:
+        held = c->seeds_bytes;
+        scratch = c->proof_bytes;
+        seat_take(&t->workers[p->device], reserved);
+        break;
+    case AT_STAND:
+        held = c->pending_bytes;
+        seat_take(&t->workers[p->device], reserved);
+        break;
+    case AT_FINISH:
+        held = c->pending_bytes;
+        seat_take(&t->finishing, reserved);
+        break;
+    default:
+        rests = true;
+    }
+    CHECK(p->held == held && p->scratch == scratch); /* the lease is what the place needs, to the byte */
+    t->leases[reserved].held += held;
+    t->leases[reserved].scratch += scratch;
+    if (p->permit)
+        seat_take(&t->permits, reserved);
+    CHECK(p->permit == (p->place == AT_SYNTHESIS || (p->place == AT_DOOR && e->config.permit_until_queued)));
+    bool in_flight = p->place == AT_SYNTHESIS || p->place == AT_DEVICE || p->place == AT_FINISH;
+    CHECK(!p->stopping || in_flight);
+    CHECK(job_live(job) || (in_flight && p->stopping) || p->place == AT_DONE || p->place == AT_FAILED);
+    CHECK(job_live(job) == (p->place != AT_FAILED) || !job_live(job));
+    CHECK(rests || job->stage == STAGE_RUNNING || job->stage == STAGE_ENDED);
     CHECK(p->attempts <= ATTEMPTS_MAX);
-    CHECK(p->state != PARTITION_DEVICE || p->device < e->config.devices);
 }
 
 static void tally_job(struct tally *t, const struct engine *e, const struct job *job)
 {
-    uint32_t in_flight = 0, done = 0;
+    uint32_t at[PLACES] = {0};
+    bool reserved = job->submit.reserved, live = job_live(job);
     for (uint32_t k = 0; k < job->submit.partitions; k++) {
-        tally_partition(t, e, job, &job->partitions[k], &in_flight);
-        done += job->partitions[k].state == PARTITION_DONE;
+        tally_partition(t, e, job, &job->partitions[k]);
+        at[job->partitions[k].place]++;
     }
-    CHECK(in_flight == job->in_flight && done == job->done);
-    CHECK(job->stage != STAGE_VERIFYING || done == job->submit.partitions);
-    t->opening += job->stage == STAGE_OPENING || job->opening_stopped;
-    if (!job_live(job))
+    CHECK(memcmp(at, job->at, sizeof at) == 0);
+    CHECK(job->stage != STAGE_PROVED || at[AT_DONE] == job->submit.partitions);
+    CHECK(job->stage != STAGE_RUNNING || at[AT_DONE] < job->submit.partitions);
+    CHECK(!live || job->opening == (job->stage == STAGE_OPENING));
+    CHECK(!live || !job->verifying || job->stage == STAGE_PROVED);
+    CHECK(live || job->opening || job->verifying || job_in_flight(job) > 0); /* else it is closed */
+    if (job->opening)
+        seat_take(&t->opening, reserved);
+    if (job->verifying)
+        seat_take(&t->finishing, reserved);
+    if (!live)
         return;
     t->queue_bytes += job->submit.request_bytes;
-    if (job->submit.reserved)
-        t->live_reserved++;
-    else
-        t->live++;
+    seat_take(&t->live, reserved);
+}
+
+static bool same(const struct seats *a, const struct seats *b)
+{
+    return a->normal == b->normal && a->reserved == b->reserved;
+}
+
+static bool within(const struct seats *s, uint32_t limit)
+{
+    return s->normal <= limit && s->normal + s->reserved <= limit + 1;
 }
 
 void engine_check_invariants(const struct engine *e)
 {
     struct tally t;
     memset(&t, 0, sizeof t);
-    for (uint32_t i = 0; i < e->jobs_count; i++)
+    for (uint32_t i = 0; i < e->jobs_count; i++) {
         tally_job(&t, e, e->jobs[i]);
-    CHECK(t.permits == e->permits && t.permits_reserved == e->permits_reserved);
-    CHECK(t.ready == e->ready && t.finishing == e->finishing && t.opening == e->opening);
-    CHECK(t.live == e->live && t.live_reserved == e->live_reserved);
-    CHECK(t.lease_bytes == e->lease_bytes && t.queue_bytes == e->queue_bytes);
-    CHECK(e->permits <= e->config.partition_workers);
-    CHECK(e->ready <= ready_capacity(e) + RESERVED_SEATS);
-    CHECK(e->finishing <= e->config.finishers);
-    for (uint32_t d = 0; d < e->config.devices; d++) {
-        CHECK(t.busy[d] == e->devices[d].busy);
-        CHECK(e->devices[d].busy <= e->config.workers_per_device);
+        CHECK(i == 0 || e->jobs[i - 1]->id < e->jobs[i]->id);
     }
-    CHECK(e->live <= e->config.max_queue && e->live_reserved <= RESERVED_SEATS);
+    CHECK(same(&t.permits, &e->permits) && same(&t.ready, &e->ready) && same(&t.opening, &e->opening));
+    CHECK(same(&t.finishing, &e->finishing) && same(&t.live, &e->live));
+    CHECK(memcmp(t.leases, e->leases, sizeof t.leases) == 0 && t.queue_bytes == e->queue_bytes);
+    CHECK(within(&e->permits, e->config.partition_workers) && within(&e->finishing, e->config.finishers));
+    CHECK(within(&e->opening, OPENERS) && e->ready.normal <= ready_capacity(e));
+    for (uint32_t d = 0; d < e->config.devices; d++) {
+        CHECK(same(&t.workers[d], &e->devices[d].workers));
+        CHECK(within(&e->devices[d].workers, e->config.workers_per_device));
+    }
+    CHECK(e->live.normal <= e->config.max_queue && e->live.reserved <= RESERVED_SEATS);
+    CHECK(e->leases[0].held + e->leases[0].scratch <= e->config.host_budget);
 }

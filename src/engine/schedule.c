@@ -1,27 +1,37 @@
-/* Who goes next, at every queue. One order for all: priority, deadline, age (NORMAL jobs of one circuit
- * together, within five minutes of age), partition. Later stages are served first, so that what is furthest
- * gets out and frees memory. */
+/* Who goes next, at every queue. One order for all (engine.h). Later stages are served first, so that what is
+ * furthest gets out and frees memory. Reserved jobs are first in order and have a seat of their own at each
+ * stage; whoever else is first and does not fit is not overtaken. */
 #include "engine/internal.h"
 
 #include <string.h>
 
-static uint64_t deadline_key(const struct job *job)
+static enum priority rank(const struct engine *e, const struct job *job)
 {
-    return job->submit.deadline_ms == 0 ? UINT64_MAX : job->submit.deadline_ms;
+    bool aged = job->submit.priority == PRIORITY_LOW && e->now_ms - job->created_ms >= AGEING_MS;
+    return aged ? PRIORITY_NORMAL : job->submit.priority;
 }
 
+static uint64_t due(const struct job *job)
+{
+    return job->submit.deadline_ms == 0 ? job->created_ms + DUE_MS : job->submit.deadline_ms;
+}
+
+/* A total order: reserved, rank, [due in units of grouping, circuit,] due, id. */
 bool job_before(const struct engine *e, const struct job *a, const struct job *b)
 {
-    if (a->submit.priority != b->submit.priority)
-        return a->submit.priority < b->submit.priority;
-    if (deadline_key(a) != deadline_key(b))
-        return deadline_key(a) < deadline_key(b);
-    if (e->config.sort_by_circuit && a->submit.priority >= PRIORITY_NORMAL &&
-        a->submit.circuit != b->submit.circuit) {
-        uint64_t age_a = a->created_ms / GROUPING_MS, age_b = b->created_ms / GROUPING_MS;
-        return age_a != age_b ? age_a < age_b : a->submit.circuit < b->submit.circuit;
+    if (a->submit.reserved != b->submit.reserved)
+        return a->submit.reserved;
+    enum priority rank_a = rank(e, a), rank_b = rank(e, b);
+    if (rank_a != rank_b)
+        return rank_a < rank_b;
+    uint64_t due_a = due(a), due_b = due(b);
+    if (e->config.sort_by_circuit && rank_a >= PRIORITY_NORMAL) {
+        if (due_a / GROUPING_MS != due_b / GROUPING_MS)
+            return due_a < due_b;
+        if (a->submit.circuit != b->submit.circuit)
+            return a->submit.circuit < b->submit.circuit;
     }
-    return a->id < b->id;
+    return due_a != due_b ? due_a < due_b : a->id < b->id;
 }
 
 bool all_devices_lost(const struct engine *e)
@@ -32,69 +42,77 @@ bool all_devices_lost(const struct engine *e)
     return true;
 }
 
-typedef bool wanted(const struct engine *e, const struct job *job, const struct partition *p);
+static bool has_circuit(const struct engine *e, const struct job *job)
+{
+    return e->circuits[job->submit.circuit].stage == CIRCUIT_READY;
+}
 
-/* The first partition in order that `want` accepts. */
-static struct job *pick(const struct engine *e, uint32_t *partition, wanted *want)
+/* The first job in order that is running with a partition at the place, and its first such partition. */
+static struct job *first_at(const struct engine *e, uint32_t *partition, enum place place, bool reserved)
 {
     struct job *best = NULL;
     for (uint32_t i = 0; i < e->jobs_count; i++) {
         struct job *job = e->jobs[i];
-        if (job->stage != STAGE_RUNNING || (best != NULL && !job_before(e, job, best)))
-            continue;
-        for (uint32_t k = 0; k < job->submit.partitions; k++) {
-            if (want(e, job, &job->partitions[k])) {
-                best = job;
-                *partition = k;
-                break;
-            }
+        if (job->at[place] > 0 && job->stage == STAGE_RUNNING && job->submit.reserved == reserved &&
+            (place != AT_REST || has_circuit(e, job)) && (best == NULL || job_before(e, job, best)))
+            best = job;
+    }
+    for (uint32_t k = 0; best != NULL && k < best->submit.partitions; k++) {
+        if (best->partitions[k].place == place) {
+            *partition = k;
+            return best;
         }
     }
-    return best;
+    return NULL;
 }
 
 /* ---- finishers ---- */
 
-static bool wants_finish(const struct engine *e, const struct job *job, const struct partition *p)
+static struct job *first_proved(const struct engine *e, bool reserved)
 {
-    (void)e;
-    (void)job;
-    return p->state == PARTITION_DEVICE && p->started;
+    struct job *best = NULL;
+    for (uint32_t i = 0; i < e->jobs_count; i++) {
+        struct job *job = e->jobs[i];
+        if (job->stage == STAGE_PROVED && !job->verifying && job->submit.reserved == reserved &&
+            (best == NULL || job_before(e, job, best)))
+            best = job;
+    }
+    return best;
 }
 
-static void fill_finishers(struct engine *e)
+static void fill_finishers(struct engine *e, bool reserved)
 {
     uint32_t k;
-    struct job *job;
-    while (e->finishing < e->config.finishers && (job = pick(e, &k, wants_finish)) != NULL) {
-        struct partition *p = &job->partitions[k];
-        p->state = PARTITION_FINISH;
-        p->started = false;
-        e->devices[p->device].busy--;
-        e->finishing++;
-        job->in_flight++;
-        act(e, ACTION_FINISH, job, k);
+    while (seat_free(&e->finishing, e->config.finishers, reserved)) {
+        struct job *job = first_proved(e, reserved), *other = first_at(e, &k, AT_STAND, reserved);
+        if (job != NULL && (other == NULL || job_before(e, job, other))) {
+            job->verifying = true;
+            act(e, ACTION_VERIFY, job, UINT32_MAX);
+        } else if (other != NULL) {
+            partition_move(other, k, AT_FINISH);
+            seat_give(&e->devices[other->partitions[k].device].workers, reserved);
+            act(e, ACTION_FINISH, other, k);
+        } else {
+            return;
+        }
+        seat_take(&e->finishing, reserved);
     }
 }
 
 /* ---- devices ---- */
 
-static bool wants_device(const struct engine *e, const struct job *job, const struct partition *p)
+static bool choose_device(const struct engine *e, const struct job *job, uint32_t k, uint32_t *out)
 {
-    uint64_t need = circuit_of(e, job)->proof_bytes;
-    return p->queued && (job->submit.reserved || e->lease_bytes + need <= e->config.host_budget);
-}
-
-/* The least busy usable device; a retry prefers another than the one that erred. */
-static bool choose_device(const struct engine *e, const struct partition *p, uint32_t *out)
-{
+    const struct partition *p = &job->partitions[k];
     bool found = false;
     uint32_t best = 0;
     for (uint32_t d = 0; d < e->config.devices; d++) {
         const struct device_entry *device = &e->devices[d];
-        if (device->lost || device->busy >= e->config.workers_per_device)
+        if (device->lost || !seat_free(&device->workers, e->config.workers_per_device, job->submit.reserved))
             continue;
-        uint32_t cost = 2 * device->busy + (p->attempts > 1 && p->device == d ? 1000 : 0);
+        uint32_t cost = 4 * (device->workers.normal + device->workers.reserved);
+        if (p->attempts > 0 && p->device == d)
+            cost = p->avoid ? UINT32_MAX : 0;
         if (!found || cost < best) {
             best = cost;
             *out = d;
@@ -104,134 +122,113 @@ static bool choose_device(const struct engine *e, const struct partition *p, uin
     return found;
 }
 
-static void fill_devices(struct engine *e)
+static bool proof_fits(const struct engine *e, const struct job *job)
+{
+    return job->submit.reserved ||
+           e->leases[0].held + e->leases[0].scratch + circuit_of(e, job)->proof_bytes <=
+               e->config.host_budget;
+}
+
+static void fill_devices(struct engine *e, bool reserved)
 {
     uint32_t k, device;
     struct job *job;
-    while ((job = pick(e, &k, wants_device)) != NULL && choose_device(e, &job->partitions[k], &device)) {
-        struct partition *p = &job->partitions[k];
-        p->queued = false;
-        e->ready--;
-        p->state = PARTITION_DEVICE;
-        p->device = device;
-        e->devices[device].busy++;
-        lease_set(e, p, circuit_of(e, job)->seeds_bytes + circuit_of(e, job)->proof_bytes);
-        job->in_flight++;
+    while ((job = first_at(e, &k, AT_QUEUE, reserved)) != NULL && proof_fits(e, job) &&
+           choose_device(e, job, k, &device)) {
+        partition_move(job, k, AT_DEVICE);
+        seat_give(&e->ready, reserved);
+        job->partitions[k].device = device;
+        seat_take(&e->devices[device].workers, reserved);
+        lease_set(e, job, k, circuit_of(e, job)->seeds_bytes, circuit_of(e, job)->proof_bytes);
         act(e, ACTION_START, job, k);
     }
 }
 
 /* ---- the ready queue ---- */
 
-static bool wants_ready(const struct engine *e, const struct job *job, const struct partition *p)
-{
-    (void)e;
-    (void)job;
-    return p->state == PARTITION_READY && !p->queued;
-}
-
-static bool fill_ready(struct engine *e)
+static bool fill_ready(struct engine *e, bool reserved)
 {
     uint32_t k;
     struct job *job;
     bool any = false;
-    while ((job = pick(e, &k, wants_ready)) != NULL &&
-           (e->ready < ready_capacity(e) || job->submit.reserved)) {
-        struct partition *p = &job->partitions[k];
-        p->queued = true;
-        e->ready++;
+    while ((reserved || e->ready.normal < ready_capacity(e)) &&
+           (job = first_at(e, &k, AT_DOOR, reserved)) != NULL) {
+        partition_move(job, k, AT_QUEUE);
+        seat_take(&e->ready, reserved);
+        permit_give(e, job, &job->partitions[k]); /* here, not before */
         any = true;
-        if (p->permit) { /* released here, not before */
-            p->permit = false;
-            if (job->submit.reserved)
-                e->permits_reserved--;
-            else
-                e->permits--;
-        }
     }
     return any;
 }
 
 /* ---- synthesis ---- */
 
-/* Bytes kept free so that whatever waits for a device can have its working memory: one worker's worth at
- * least. */
-static uint64_t device_reserve(const struct engine *e)
+/* Bytes that must stay free for the working memory of a proof: those in use, or the largest that a job in
+ * sight will want. All that waits holds at most the rest, so when the devices are empty anything fits. */
+static uint64_t scratch_kept(const struct engine *e)
 {
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < e->jobs_count; i++)
-        if (e->jobs[i]->stage == STAGE_RUNNING && circuit_of(e, e->jobs[i])->proof_bytes > most)
-            most = circuit_of(e, e->jobs[i])->proof_bytes;
-    for (uint32_t i = 0; i < e->jobs_count; i++)
-        for (uint32_t k = 0; k < e->jobs[i]->submit.partitions; k++)
-            if (e->jobs[i]->partitions[k].state == PARTITION_DEVICE && !e->jobs[i]->partitions[k].started)
-                return 0; /* one has it */
+    uint64_t most = e->leases[0].scratch;
+    for (uint32_t i = 0; i < e->jobs_count; i++) {
+        const struct job *job = e->jobs[i];
+        if (job_live(job) && !job->submit.reserved && circuit_of(e, job)->proof_bytes > most)
+            most = circuit_of(e, job)->proof_bytes;
+    }
     return most;
 }
 
-static bool wants_synthesis(const struct engine *e, const struct job *job, const struct partition *p)
+static bool seeds_fit(const struct engine *e, const struct job *job)
 {
-    if (p->state != PARTITION_PENDING || e->circuits[job->submit.circuit].stage != CIRCUIT_READY)
-        return false;
-    if (job->submit.reserved)
-        return e->permits_reserved < 1 || e->permits < permits_of(e);
-    return e->permits < permits_of(e) &&
-           e->lease_bytes + circuit_of(e, job)->seeds_bytes + device_reserve(e) <= e->config.host_budget;
+    return job->submit.reserved ||
+           e->leases[0].held + circuit_of(e, job)->seeds_bytes + scratch_kept(e) <= e->config.host_budget;
 }
 
-static void fill_synthesis(struct engine *e)
+static void fill_synthesis(struct engine *e, bool reserved)
 {
     uint32_t k;
     struct job *job;
-    while ((job = pick(e, &k, wants_synthesis)) != NULL) {
-        struct partition *p = &job->partitions[k];
-        p->state = PARTITION_SYNTHESIS;
-        p->permit = true;
-        if (job->submit.reserved)
-            e->permits_reserved++;
-        else
-            e->permits++;
-        lease_set(e, p, circuit_of(e, job)->seeds_bytes);
-        job->in_flight++;
+    while (seat_free(&e->permits, e->config.partition_workers, reserved) &&
+           (job = first_at(e, &k, AT_REST, reserved)) != NULL && seeds_fit(e, job)) {
+        partition_move(job, k, AT_SYNTHESIS);
+        job->partitions[k].permit = true;
+        seat_take(&e->permits, reserved);
+        lease_set(e, job, k, circuit_of(e, job)->seeds_bytes, 0);
         act(e, ACTION_SYNTHESISE, job, k);
     }
 }
 
 /* ---- opening ---- */
 
-static void fill_opening(struct engine *e)
+static void fill_opening(struct engine *e, bool reserved)
 {
-    for (;;) {
+    uint32_t limit = e->config.partition_workers < OPENERS ? e->config.partition_workers : OPENERS;
+    while (seat_free(&e->opening, limit, reserved)) {
         struct job *best = NULL;
         for (uint32_t i = 0; i < e->jobs_count; i++)
-            if (e->jobs[i]->stage == STAGE_WAITING && (best == NULL || job_before(e, e->jobs[i], best)))
+            if (e->jobs[i]->stage == STAGE_WAITING && e->jobs[i]->submit.reserved == reserved &&
+                (best == NULL || job_before(e, e->jobs[i], best)))
                 best = e->jobs[i];
-        if (best == NULL || (!best->submit.reserved && e->opening >= permits_of(e)))
+        if (best == NULL)
             return;
         best->stage = STAGE_OPENING;
-        e->opening++;
+        best->opening = true;
+        seat_take(&e->opening, reserved);
         act(e, ACTION_OPEN, best, UINT32_MAX);
     }
 }
 
-static bool anything_alive(const struct engine *e)
-{
-    for (uint32_t i = 0; i < e->jobs_count; i++)
-        if (job_live(e->jobs[i]) || e->jobs[i]->in_flight > 0 || e->jobs[i]->opening_stopped)
-            return true;
-    return false;
-}
-
 void schedule(struct engine *e)
 {
-    fill_finishers(e);
-    do
-        fill_devices(e);
-    while (fill_ready(e)); /* what a device took makes room, and what came in may go to a device */
-    fill_synthesis(e);
-    fill_opening(e);
-    if (e->draining && !e->drained && !anything_alive(e)) {
+    for (int normal = 0; normal < 2; normal++) {
+        bool reserved = !normal;
+        fill_finishers(e, reserved);
+        do
+            fill_devices(e, reserved);
+        while (fill_ready(e, reserved)); /* what a device took makes room, and what came in may go on */
+        fill_synthesis(e, reserved);
+        fill_opening(e, reserved);
+    }
+    if (e->draining && !e->drained && e->jobs_count == 0) {
         e->drained = true;
-        act(e, ACTION_DRAINED, NULL, 0);
+        act_id(e, ACTION_DRAINED, 0);
     }
 }
