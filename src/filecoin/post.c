@@ -44,19 +44,26 @@ uint32_t post_block_challenges(enum proof_kind kind)
     return kind == PROOF_WINNING ? 1 : WINDOW_CHALLENGES;
 }
 
-uint64_t post_challenge(const struct post *p, uint32_t position, uint32_t n)
+uint64_t post_leaf_challenge(const struct registered_post *r, const uint8_t randomness[32],
+                             uint32_t partition_index, uint32_t position, uint64_t id, uint32_t n)
 {
     uint64_t index = n;
-    if (p->kind == PROOF_WINDOW && p->api < API_1_2) {
-        uint64_t place = (uint64_t)p->partition_index * p->sector_size->window_sectors + position;
+    if (r->kind == PROOF_WINDOW && r->api < API_1_2) {
+        uint64_t place = (uint64_t)partition_index * r->sector->window_sectors + position;
         index += place * WINDOW_CHALLENGES;
     }
     uint8_t text[48], digest[32];
-    memcpy(text, p->randomness, 32);
-    store_le64(text + 32, p->sectors[position].id);
+    memcpy(text, randomness, 32);
+    store_le64(text + 32, id);
     store_le64(text + 40, index);
     sha256(digest, text, sizeof text);
-    return load_le64(digest) & (sector_nodes(p->sector_size) - 1);
+    return load_le64(digest) & (sector_nodes(r->sector) - 1);
+}
+
+uint64_t post_challenge(const struct post *p, uint32_t position, uint32_t n)
+{
+    const struct registered_post r = {.kind = p->kind, .api = p->api, .sector = p->sector_size};
+    return post_leaf_challenge(&r, p->randomness, p->partition_index, position, p->sectors[position].id, n);
 }
 
 /* ---- decoding ---- */

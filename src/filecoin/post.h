@@ -44,6 +44,9 @@ struct post {
 /* Blocks of the circuit, and challenges in each. */
 uint32_t post_blocks(enum proof_kind kind, const struct sector_size *sector);
 uint32_t post_block_challenges(enum proof_kind kind);
+/* The leaf that challenge n of a sector is, at `position` of a partition. */
+uint64_t post_leaf_challenge(const struct registered_post *r, const uint8_t randomness[32],
+                             uint32_t partition_index, uint32_t position, uint64_t id, uint32_t n);
 /* The challenge that inclusion proof n of the sector at `position` must open. */
 uint64_t post_challenge(const struct post *p, uint32_t position, uint32_t n);
 
