@@ -53,14 +53,14 @@ int main(int argc, char **argv)
     size_t size;
     uint8_t *json = read_file(argv[1], &size);
     struct cuzk_c1 *c1;
+    struct cuzk_request *request;
     if (cuzk_c1_read(&c1, json, size, &error) != CUZK_OK ||
-        cuzk_c1_check(cuzk, c1, miner, sector, &error) != CUZK_OK)
+        cuzk_request_from_c1(&request, cuzk, c1, miner, sector, &error) != CUZK_OK)
         fail(&error);
     free(json);
-    struct cuzk_c1_facts facts;
-    cuzk_c1_facts(&facts, c1);
-    fprintf(stderr, "%s, %u partition(s), circuit %s\n", facts.registered_proof, facts.partitions,
-            facts.circuit);
+    struct cuzk_request_facts facts;
+    cuzk_request_facts(&facts, request);
+    fprintf(stderr, "circuit %s, %u partition(s)\n", facts.circuit, facts.partitions);
 
     struct cuzk_circuit *circuit;
     struct cuzk_params *params;
@@ -69,18 +69,18 @@ int main(int argc, char **argv)
             CUZK_OK)
         fail(&error);
 
-    size_t proof_size = (size_t)facts.partitions * CUZK_PROOF_BYTES;
-    uint8_t *proof = malloc(proof_size);
+    uint8_t *proof = malloc(facts.proof_size);
     if (proof == NULL)
         return 1;
-    if (cuzk_prove(proof, proof_size, cuzk, params, c1, miner, sector, &error) != CUZK_OK)
+    if (cuzk_prove(proof, facts.proof_size, cuzk, params, request, &error) != CUZK_OK)
         fail(&error);
-    fwrite(proof, 1, proof_size, stdout);
-    fprintf(stderr, "%zu bytes, verified\n", proof_size);
+    fwrite(proof, 1, facts.proof_size, stdout);
+    fprintf(stderr, "%zu bytes, verified\n", facts.proof_size);
 
     free(proof);
     cuzk_params_close(params);
     cuzk_circuit_close(circuit);
+    cuzk_request_end(request);
     cuzk_c1_end(c1);
     cuzk_close(cuzk);
     return 0;

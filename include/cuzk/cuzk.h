@@ -1,10 +1,11 @@
 /* libcuzk: Groth16 proofs for Filecoin, as a library.
  *
- * From a C1 output to a verified proof:
+ * From vanilla proofs to a verified proof, for every kind:
  *
- *     cuzk_open -> cuzk_circuit_open -> cuzk_params_open -> cuzk_c1_read -> cuzk_c1_check -> cuzk_prove
+ *     cuzk_open -> cuzk_request_open -> cuzk_circuit_open -> cuzk_params_open -> cuzk_prove
  *
- * or partition by partition with cuzk_synthesise and cuzk_prove_partition. cuzk_verify needs a key only.
+ * or partition by partition with cuzk_synthesise and cuzk_prove_partition. cuzk_verify needs a key and public
+ * values only.
  *
  * Conventions. Functions that can fail return an enum cuzk_code, 0 for success, and fill *error if it is not
  * NULL. What a function gives through its first argument belongs to the caller, who ends it with the function
@@ -44,6 +45,7 @@ enum cuzk_code {
     CUZK_REJECTED,    /* a proof that does not verify */
     CUZK_DEVICE,      /* a device failed */
     CUZK_UNSUPPORTED, /* known, but not in this version */
+    CUZK_BUSY,        /* not now: a queue or a budget is full */
 };
 
 struct cuzk_error {
@@ -70,11 +72,14 @@ CUZK_API void cuzk_cancel(struct cuzk *cuzk);
 /* ---- circuits ---- */
 
 struct cuzk_circuit;
-/* "porep-2k", "porep-8m", "porep-512m", "porep-32g", "porep-64g". Some tens of MB and up to ten seconds at 32
- * GiB; half a second at 2 KiB. End with cuzk_circuit_close. */
+/* "porep-SIZE", "winning-SIZE", "wpost-SIZE", "snap-SIZE" with 2k, 8m, 512m, 32g, 64g. Some tens of MB and up
+ * to ten seconds at 32 GiB; half a second or less at 2 KiB. End with cuzk_circuit_close. */
 CUZK_API enum cuzk_code cuzk_circuit_open(struct cuzk_circuit **out, struct cuzk *cuzk, const char *name,
                                           struct cuzk_error *error);
 CUZK_API void cuzk_circuit_close(struct cuzk_circuit *circuit);
+/* Writes the circuit's shape to a file: constraints as templates and instances, for inspection. */
+CUZK_API enum cuzk_code cuzk_circuit_save(const struct cuzk_circuit *circuit, const char *path,
+                                          struct cuzk_error *error);
 struct cuzk_circuit_facts {
     const char *name;
     uint32_t inputs, aux, rows; /* ONE among the inputs; rows without those for inputs */
@@ -117,6 +122,31 @@ CUZK_API enum cuzk_code cuzk_setup(struct cuzk *cuzk, const struct cuzk_circuit 
 CUZK_API enum cuzk_code cuzk_params_path(char *path, size_t size, const char *circuit, const char *directory,
                                          struct cuzk_error *error);
 
+/* ---- what is proved ---- */
+
+enum cuzk_kind { CUZK_POREP, CUZK_WINNING, CUZK_WINDOW, CUZK_SNAP };
+
+struct cuzk_sector {
+    uint64_t number;
+    uint8_t comm_r[32];
+};
+
+/* The public values of a proof: all that a verifier knows, nothing of the vanilla proofs. */
+struct cuzk_statement {
+    enum cuzk_kind kind;
+    uint32_t registered_proof; /* number in the kind's family: seal, PoSt or update proofs */
+    /* PoRep */
+    uint64_t miner_id, sector_number;
+    uint8_t comm_r[32], comm_d[32], seed[32], ticket[32];
+    /* WinningPoSt and WindowPoSt */
+    uint8_t randomness[32];
+    uint32_t partition_index; /* Window */
+    const struct cuzk_sector *sectors;
+    size_t sectors_count; /* Winning: 1; Window: as proved, in order, at most a partition's */
+    /* SnapDeals */
+    uint8_t comm_r_old[32], comm_r_new[32], comm_d_new[32];
+};
+
 /* ---- C1 outputs ---- */
 
 struct cuzk_c1;
@@ -125,8 +155,8 @@ CUZK_API enum cuzk_code cuzk_c1_read(struct cuzk_c1 **out, const uint8_t *data, 
                                      struct cuzk_error *error);
 CUZK_API void cuzk_c1_end(struct cuzk_c1 *c1);
 struct cuzk_c1_facts {
-    const char *registered_proof; /* "StackedDrg2KiBV1_1" */
-    uint32_t registered_number;
+    const char *registered_name; /* "StackedDrg2KiBV1_1" */
+    uint32_t registered_proof;
     const char *circuit; /* "porep-2k" */
     uint64_t sector_bytes;
     uint32_t partitions, challenges_per_partition;
@@ -135,25 +165,59 @@ struct cuzk_c1_facts {
     uint8_t comm_r[32], comm_d[32], replica_id[32], seed[32], ticket[32];
 };
 CUZK_API void cuzk_c1_facts(struct cuzk_c1_facts *out, const struct cuzk_c1 *c1);
-/* The strict check: every path, column, label and challenge, and the replica id of this miner and sector. A
- * C1 output that passes satisfies the circuit. The error names challenge, layer and check. */
-CUZK_API enum cuzk_code cuzk_c1_check(struct cuzk *cuzk, const struct cuzk_c1 *c1, uint64_t miner_id,
-                                      uint64_t sector_number, struct cuzk_error *error);
+
+/* ---- requests: vanilla proofs, checked ---- */
+
+struct cuzk_bytes {
+    const uint8_t *data;
+    size_t size;
+};
+
+struct cuzk_request;
+/* Decodes vanilla proofs and checks them strictly: structure, challenges, every path, commitments (the paths
+ * of Window lists beyond 64 sectors are left to the circuit). What passes satisfies the circuit. The error
+ * names sector or partition, challenge and check.
+ *
+ * asked tells kind and registered_proof, and of the public values those that do not come with the vanilla
+ * proofs: PoRep miner_id and sector_number; PoSts randomness, Window also partition_index; SnapDeals the
+ * three commitments. The rest is not looked at.
+ *
+ * vanilla: PoRep the C1 output; PoSts one entry a sector, SnapDeals one a partition, in order. An entry may
+ * also be the text of a JSON array of base64 strings, which stands for as many. Nothing is borrowed. End with
+ * cuzk_request_end. */
+CUZK_API enum cuzk_code cuzk_request_open(struct cuzk_request **out, struct cuzk *cuzk,
+                                          const struct cuzk_statement *asked,
+                                          const struct cuzk_bytes *vanilla, size_t vanilla_count,
+                                          struct cuzk_error *error);
+/* The same from a C1 output that was read before, of whatever registered proof it is. The C1 output must
+ * outlive the request. */
+CUZK_API enum cuzk_code cuzk_request_from_c1(struct cuzk_request **out, struct cuzk *cuzk,
+                                             const struct cuzk_c1 *c1, uint64_t miner_id,
+                                             uint64_t sector_number, struct cuzk_error *error);
+CUZK_API void cuzk_request_end(struct cuzk_request *request);
+struct cuzk_request_facts {
+    const char *circuit; /* "wpost-32g" */
+    uint64_t sector_bytes;
+    uint32_t partitions;
+    size_t proof_size;                      /* of all partitions together */
+    const struct cuzk_statement *statement; /* complete; lives as long as the request */
+};
+CUZK_API void cuzk_request_facts(struct cuzk_request_facts *out, const struct cuzk_request *request);
 
 /* ---- proofs ---- */
 
 #define CUZK_PROOF_BYTES 192 /* a partition */
 
-/* Checks the C1 output, proves every partition with fresh blinding, verifies each and all together. proof
- * holds CUZK_PROOF_BYTES times the partitions; nothing is written unless the whole proof verifies. */
+/* Proves every partition with fresh blinding, verifies each and all together against the statement. proof
+ * holds the request's proof_size; nothing is written unless the whole proof verifies. */
 CUZK_API enum cuzk_code cuzk_prove(uint8_t *proof, size_t size, struct cuzk *cuzk,
-                                   const struct cuzk_params *params, const struct cuzk_c1 *c1,
-                                   uint64_t miner_id, uint64_t sector_number, struct cuzk_error *error);
+                                   const struct cuzk_params *params, const struct cuzk_request *request,
+                                   struct cuzk_error *error);
 
 struct cuzk_seeds;
 /* The witness of one partition, in the compact form that a backend expands. End with cuzk_seeds_end. */
 CUZK_API enum cuzk_code cuzk_synthesise(struct cuzk_seeds **out, const struct cuzk_circuit *circuit,
-                                        const struct cuzk_c1 *c1, uint32_t partition,
+                                        const struct cuzk_request *request, uint32_t partition,
                                         struct cuzk_error *error);
 CUZK_API void cuzk_seeds_end(struct cuzk_seeds *seeds);
 /* One partition: proved with fresh blinding, verified against the witness' own public inputs. */
@@ -161,17 +225,11 @@ CUZK_API enum cuzk_code cuzk_prove_partition(uint8_t proof[CUZK_PROOF_BYTES], st
                                              const struct cuzk_params *params, const struct cuzk_seeds *seeds,
                                              struct cuzk_error *error);
 
-/* What a verifier knows of a sealed sector. */
-struct cuzk_seal {
-    uint32_t registered_number;
-    uint64_t miner_id, sector_number;
-    uint8_t comm_r[32], comm_d[32], seed[32], ticket[32];
-};
-/* Verifies the proof of all partitions of a sector. vk: bytes of a .vk file, or of a .params file.
+/* Verifies the proof of all partitions of a statement. vk: bytes of a .vk file, or of a .params file.
  * CUZK_REJECTED if the proof is not valid. Trust in the key is the caller's matter: see cuzk_key_trusted. */
 CUZK_API enum cuzk_code cuzk_verify(struct cuzk *cuzk, const uint8_t *vk, size_t vk_size,
-                                    const struct cuzk_seal *seal, const uint8_t *proof, size_t proof_size,
-                                    struct cuzk_error *error);
+                                    const struct cuzk_statement *statement, const uint8_t *proof,
+                                    size_t proof_size, struct cuzk_error *error);
 /* CUZK_OK if the bytes of a .vk file are those of a published one, else CUZK_UNTRUSTED. */
 CUZK_API enum cuzk_code cuzk_key_trusted(const uint8_t *vk, size_t vk_size, struct cuzk_error *error);
 

@@ -13,7 +13,7 @@ _Static_assert((int)CUZK_OK == (int)STATUS_OK && (int)CUZK_INVALID == (int)STATU
                    (int)CUZK_MEMORY == (int)STATUS_MEMORY && (int)CUZK_CANCELLED == (int)STATUS_CANCELLED &&
                    (int)CUZK_UNTRUSTED == (int)STATUS_UNTRUSTED &&
                    (int)CUZK_REJECTED == (int)STATUS_REJECTED && (int)CUZK_DEVICE == (int)STATUS_DEVICE &&
-                   (int)CUZK_UNSUPPORTED == (int)STATUS_UNSUPPORTED,
+                   (int)CUZK_UNSUPPORTED == (int)STATUS_UNSUPPORTED && (int)CUZK_BUSY == (int)STATUS_BUSY,
                "public codes are the status codes");
 _Static_assert(sizeof(((struct cuzk_error *)0)->message) == sizeof(((struct status *)0)->message) &&
                    sizeof(((struct cuzk_error *)0)->detail) == sizeof(((struct status *)0)->detail) &&

@@ -5,8 +5,8 @@
 #include "cuzk/cuzk.h"
 #include "device/device.h"
 #include "filecoin/c1.h"
-#include "filecoin/public.h"
 #include "filecoin/registry.h"
+#include "filecoin/request.h"
 
 struct cuzk {
     struct pool *pool;
@@ -16,6 +16,7 @@ struct cuzk {
 
 struct cuzk_circuit {
     char name[CIRCUIT_NAME_MAX];
+    enum proof_kind kind;
     const struct sector_size *sector;
     struct shape *shape;
     struct device *device;
@@ -34,6 +35,14 @@ struct cuzk_c1 {
     char circuit[CIRCUIT_NAME_MAX];
 };
 
+struct cuzk_request {
+    struct request *request;
+    struct cuzk_c1 own_c1; /* of a request that was opened from bytes */
+    uint8_t *bytes;        /* the vanilla proofs of PoSts and SnapDeals */
+    struct cuzk_sector *sectors;
+    struct cuzk_statement statement;
+};
+
 struct cuzk_seeds {
     struct seeds seeds;
     const struct cuzk_circuit *circuit;
@@ -43,11 +52,13 @@ struct cuzk_seeds {
 enum cuzk_code api_result(const struct status *s, struct cuzk_error *error);
 struct work api_work(struct cuzk *cuzk, enum priority priority);
 
-/* The sector size of a PoRep circuit's name. */
-struct status api_porep_sector(const struct sector_size **out, const char *circuit);
-/* Everything that cuzk_c1_check promises; gives the public values. */
-struct status api_check_c1(struct porep_public *public, struct cuzk *cuzk, const struct c1 *c1,
-                           uint64_t miner, uint64_t sector_number);
+/* Kind and sector size of a circuit's name. */
+struct status api_circuit(enum proof_kind *kind, const struct sector_size **sector, const char *circuit);
+/* Reads a C1 output: bytes are copied behind padding for the parser and freed after. */
+struct status api_read_c1(struct cuzk_c1 *out, const uint8_t *data, size_t size);
+/* Verifies against public values and a decoded key. */
+struct status api_verify(const struct verifying_key *key, const struct cuzk_statement *statement,
+                         const uint8_t *proof, size_t proof_size, const struct work *work);
 
 /* Calls a cuzk_progress from a thread-safe counter: between the steps of long work. */
 struct api_progress {

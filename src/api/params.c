@@ -30,7 +30,7 @@ static const char *base_name(const char *path)
 static struct status check_trust(const struct opening *o, const uint8_t digest[PARAMS_DIGEST_BYTES])
 {
     char name[PARAMETER_NAME_MAX + 16];
-    parameter_name(name, PROOF_POREP, o->circuit->sector);
+    parameter_name(name, o->circuit->kind, o->circuit->sector);
     strcat(name, ".params");
     const struct manifest_entry *entry = manifest_by_file(name);
     if (entry != NULL && memcmp(entry->digest, digest, sizeof entry->digest) == 0)
@@ -146,11 +146,12 @@ void cuzk_params_close(struct cuzk_params *params)
     mem_free(params);
 }
 
-static struct status params_path(char *path, size_t size, const struct sector_size *sector,
-                                 const char *directory, const char *extension)
+static struct status params_path(char *path, size_t size, enum proof_kind kind,
+                                 const struct sector_size *sector, const char *directory,
+                                 const char *extension)
 {
     char name[PARAMETER_NAME_MAX];
-    parameter_name(name, PROOF_POREP, sector);
+    parameter_name(name, kind, sector);
     int n = snprintf(path, size, "%s/%s.%s", directory, name, extension);
     if (n < 0 || (size_t)n >= size)
         return status_error(STATUS_INVALID, "path of the parameter file does not fit %zu bytes", size);
@@ -160,10 +161,11 @@ static struct status params_path(char *path, size_t size, const struct sector_si
 enum cuzk_code cuzk_params_path(char *path, size_t size, const char *circuit, const char *directory,
                                 struct cuzk_error *error)
 {
+    enum proof_kind kind;
     const struct sector_size *sector;
-    struct status s = api_porep_sector(&sector, circuit);
+    struct status s = api_circuit(&kind, &sector, circuit);
     if (!status_failed(&s))
-        s = params_path(path, size, sector, directory, "params");
+        s = params_path(path, size, kind, sector, directory, "params");
     return api_result(&s, error);
 }
 
@@ -173,9 +175,9 @@ enum cuzk_code cuzk_setup(struct cuzk *cuzk, const struct cuzk_circuit *circuit,
 {
     char params[4096], vk[4096];
     struct toxic toxic;
-    struct status s = params_path(params, sizeof params, circuit->sector, directory, "params");
+    struct status s = params_path(params, sizeof params, circuit->kind, circuit->sector, directory, "params");
     if (!status_failed(&s))
-        s = params_path(vk, sizeof vk, circuit->sector, directory, "vk");
+        s = params_path(vk, sizeof vk, circuit->kind, circuit->sector, directory, "vk");
     if (!status_failed(&s))
         s = test_seed == NULL ? toxic_random(&toxic) : toxic_from_name(&toxic, test_seed);
     if (!status_failed(&s)) {

@@ -141,9 +141,9 @@ static struct status check_request(const struct registered_post *r, const uint8_
     return status_ok();
 }
 
-struct status post_open(struct post *out, const struct registered_post *registered, const uint8_t *randomness,
-                        size_t randomness_size, uint32_t partition_index, const uint8_t *const *vanilla,
-                        const size_t *sizes, size_t count)
+static struct status start(struct post *out, const struct registered_post *registered,
+                           const uint8_t *randomness, size_t randomness_size, uint32_t partition_index,
+                           size_t count)
 {
     memset(out, 0, sizeof *out);
     TRY(check_request(registered, randomness, randomness_size, partition_index, count));
@@ -156,12 +156,35 @@ struct status post_open(struct post *out, const struct registered_post *register
     out->challenges = registered->kind == PROOF_WINNING ? WINNING_CHALLENGES : WINDOW_CHALLENGES;
     out->sectors_count = (uint32_t)count;
     out->sectors = mem_alloc_zero(count, sizeof *out->sectors);
-    if (out->sectors == NULL)
-        return mem_failed("vanilla proofs", count, sizeof *out->sectors);
+    return out->sectors != NULL ? status_ok() : mem_failed("vanilla proofs", count, sizeof *out->sectors);
+}
+
+struct status post_open(struct post *out, const struct registered_post *registered, const uint8_t *randomness,
+                        size_t randomness_size, uint32_t partition_index, const uint8_t *const *vanilla,
+                        const size_t *sizes, size_t count)
+{
+    TRY(start(out, registered, randomness, randomness_size, partition_index, count));
     struct status s = decode(out, vanilla, sizes);
     if (status_failed(&s))
         post_end(out);
     return s;
+}
+
+struct status post_open_public(struct post *out, const struct registered_post *registered,
+                               const uint8_t randomness[32], uint32_t partition_index,
+                               const struct post_sector *sectors, size_t count)
+{
+    TRY(start(out, registered, randomness, 32, partition_index, count));
+    for (size_t i = 0; i < count; i++) {
+        fr_int x;
+        out->sectors[i] = (struct post_sector){.id = sectors[i].id, .comm_r = sectors[i].comm_r};
+        if (!fr_int_from_bytes(&x, sectors[i].comm_r)) {
+            post_end(out);
+            return status_error(STATUS_INVALID, "comm_r of sector %llu is not a field element",
+                                (unsigned long long)sectors[i].id);
+        }
+    }
+    return status_ok();
 }
 
 void post_end(struct post *p)

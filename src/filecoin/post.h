@@ -55,6 +55,10 @@ uint64_t post_challenge(const struct post *p, uint32_t position, uint32_t n);
 MUST_USE struct status post_open(struct post *out, const struct registered_post *registered,
                                  const uint8_t *randomness, size_t randomness_size, uint32_t partition_index,
                                  const uint8_t *const *vanilla, const size_t *sizes, size_t count);
+/* The verifier's side alone: sectors by id and comm_r, copied; good for post_inputs and nothing else. */
+MUST_USE struct status post_open_public(struct post *out, const struct registered_post *registered,
+                                        const uint8_t randomness[32], uint32_t partition_index,
+                                        const struct post_sector *sectors, size_t count);
 void post_end(struct post *p);
 /* Challenges, roots and comm_r of every sector; with paths, also that every path hashes to its root, which
  * costs as many hashes as the circuit's expansion: for a full Window it is left to that, and done here only

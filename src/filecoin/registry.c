@@ -94,9 +94,28 @@ const char *proof_kind_name(enum proof_kind kind)
     return KIND_NAME[kind];
 }
 
+/* As on the wire, where a Window circuit is "wpost". */
+static const char *const CIRCUIT_KIND[PROOF_KINDS] = {"porep", "winning", "wpost", "snap", "snap-poseidon"};
+
 void circuit_name(char out[CIRCUIT_NAME_MAX], enum proof_kind kind, const struct sector_size *sector)
 {
-    snprintf(out, CIRCUIT_NAME_MAX, "%s-%s", KIND_NAME[kind], sector->circuit);
+    snprintf(out, CIRCUIT_NAME_MAX, "%s-%s", CIRCUIT_KIND[kind], sector->circuit);
+}
+
+static bool is_text(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+bool proof_kind_by_name(enum proof_kind *kind, const char *name, size_t length)
+{
+    for (int k = 0; k < PROOF_KINDS; k++) {
+        if (is_text(KIND_NAME[k], name, length) || is_text(CIRCUIT_KIND[k], name, length)) {
+            *kind = (enum proof_kind)k;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool circuit_by_name(enum proof_kind *kind, const struct sector_size **sector, const char *name)
@@ -105,14 +124,7 @@ bool circuit_by_name(enum proof_kind *kind, const struct sector_size **sector, c
     if (!dash)
         return false;
     *sector = sector_by_circuit(dash + 1);
-    for (int k = 0; *sector && k < PROOF_KINDS; k++) {
-        if (strlen(KIND_NAME[k]) == (size_t)(dash - name) &&
-            strncmp(KIND_NAME[k], name, (size_t)(dash - name)) == 0) {
-            *kind = (enum proof_kind)k;
-            return true;
-        }
-    }
-    return false;
+    return *sector != NULL && proof_kind_by_name(kind, name, (size_t)(dash - name));
 }
 
 static void tree_name(char out[64], const struct sector_size *s)

@@ -73,10 +73,13 @@ void porep_id(uint8_t out[32], uint32_t registered_number);
 enum proof_kind { PROOF_POREP, PROOF_WINNING, PROOF_WINDOW, PROOF_SNAP, PROOF_SNAP_POSEIDON, PROOF_KINDS };
 const char *proof_kind_name(enum proof_kind kind); /* "porep", "winning", "window", "snap", "snap-poseidon" */
 
+/* Also by the kind's name in circuits ("wpost"). */
+bool proof_kind_by_name(enum proof_kind *kind, const char *name, size_t length);
+
 #define CIRCUIT_NAME_MAX 32
-/* "porep-2k". */
+/* "porep-2k", "winning-2k", "wpost-2k", "snap-2k". */
 void circuit_name(char out[CIRCUIT_NAME_MAX], enum proof_kind kind, const struct sector_size *sector);
-/* The reverse; false for a name that stands for nothing. */
+/* The reverse, "window-2k" too; false for a name that stands for nothing. */
 bool circuit_by_name(enum proof_kind *kind, const struct sector_size **sector, const char *name);
 
 #define PARAMETER_IDENTIFIER_MAX 512

@@ -104,21 +104,47 @@ struct status request_outline(struct request_outline *out, const struct proof_re
 
 /* ---- opening ---- */
 
+static struct status check_c1(struct request *out, uint64_t miner, uint64_t sector_number,
+                              const struct work *work)
+{
+    if (out->c1.wrapped && out->c1.sector_number != sector_number)
+        return status_error(STATUS_INVALID, "C1 output is of sector %llu, the request of sector %llu",
+                            (unsigned long long)out->c1.sector_number, (unsigned long long)sector_number);
+    TRY(porep_check_sector(&out->c1, miner, sector_number));
+    TRY(porep_public_from_c1(&out->porep, &out->c1));
+    TRY(c1_check(&out->c1, &out->porep, work));
+    for (uint32_t k = 0; k < out->c1.partitions; k++)
+        TRY(porep_check_inputs(&out->porep, &out->c1, k));
+    return status_ok();
+}
+
 static struct status open_porep(struct request *out, const struct proof_request *r, const struct work *work)
 {
     TRY(c1_parse(&out->c1, r->vanilla[0].data, r->vanilla[0].size));
     if (out->c1.seal->number != r->registered_proof)
         return status_error(STATUS_INVALID, "C1 output is of %s, the request of %s", out->c1.seal->name,
                             REGISTERED_SEAL[r->registered_proof].name);
-    if (out->c1.wrapped && out->c1.sector_number != r->sector_number)
-        return status_error(STATUS_INVALID, "C1 output is of sector %llu, the request of sector %llu",
-                            (unsigned long long)out->c1.sector_number, (unsigned long long)r->sector_number);
-    TRY(porep_check_sector(&out->c1, r->miner, r->sector_number));
-    TRY(porep_public_from_c1(&out->porep, &out->c1));
-    TRY(c1_check(&out->c1, &out->porep, work));
-    for (uint32_t k = 0; k < out->c1.partitions; k++)
-        TRY(porep_check_inputs(&out->porep, &out->c1, k));
-    return status_ok();
+    return check_c1(out, r->miner, r->sector_number, work);
+}
+
+struct status request_open_c1(struct request **out, const struct c1 *c1, uint64_t miner,
+                              uint64_t sector_number, const struct work *work)
+{
+    *out = NULL;
+    struct request *r = mem_alloc_zero(1, sizeof *r);
+    if (r == NULL)
+        return mem_failed("request", 1, sizeof *r);
+    r->outline =
+        (struct request_outline){.kind = PROOF_POREP, .sector = c1->sector, .partitions = c1->partitions};
+    circuit_name(r->outline.circuit, PROOF_POREP, c1->sector);
+    r->c1 = *c1;
+    r->c1.arena = NULL; /* not ours */
+    struct status s = check_c1(r, miner, sector_number, work);
+    if (status_failed(&s))
+        request_end(r);
+    else
+        *out = r;
+    return s;
 }
 
 /* Hashing the paths of a full Window costs as much as the circuit's expansion, so a long list is checked by

@@ -10,6 +10,7 @@
 
 #include "base/pool.h"
 #include "field/fr.h"
+#include "filecoin/c1.h"
 #include "filecoin/registry.h"
 #include "r1cs/witness.h"
 
@@ -47,6 +48,9 @@ struct request;
  * vanilla bytes (they must outlive it) except for PoRep, which copies what it needs. */
 MUST_USE struct status request_open(struct request **out, const struct proof_request *request,
                                     const struct work *work);
+/* The same from a C1 output that was parsed before and must outlive the request. */
+MUST_USE struct status request_open_c1(struct request **out, const struct c1 *c1, uint64_t miner,
+                                       uint64_t sector_number, const struct work *work);
 void request_end(struct request *request); /* NULL allowed */
 const struct request_outline *request_facts(const struct request *request);
 

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "base/sha512.h"
-#include "filecoin/porep.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,6 +98,7 @@ static void test_proof_bytes(void **state)
     (void)state;
     struct cuzk_params *params = open_params();
     struct cuzk_c1 *c1 = golden_c1("c1.json");
+    struct cuzk_request *request;
     struct cuzk_seeds *seeds;
     struct cuzk_error error;
     struct device_pending *pending;
@@ -107,7 +107,8 @@ static void test_proof_bytes(void **state)
     struct proof proof;
     uint8_t bytes[PROOF_BYTES], *golden;
     size_t golden_size;
-    ok(cuzk_synthesise(&seeds, circuit, c1, 0, &error), &error);
+    ok(cuzk_request_from_c1(&request, cuzk, c1, 1000, 1, &error), &error);
+    ok(cuzk_synthesise(&seeds, circuit, request, 0, &error), &error);
     const struct device_operations *op = cuzk->device->operations;
     must(op->prove_start(&pending, cuzk->device, params->loaded, circuit->loaded, &seeds->seeds,
                          PRIORITY_NORMAL, NULL));
@@ -121,6 +122,7 @@ static void test_proof_bytes(void **state)
     assert_memory_equal(bytes, golden, PROOF_BYTES);
     mem_free(golden);
     cuzk_seeds_end(seeds);
+    cuzk_request_end(request);
     cuzk_c1_end(c1);
     cuzk_params_close(params);
 }
@@ -133,14 +135,17 @@ static void test_prove_and_verify(void **state)
     struct cuzk_params *params = open_params();
     struct cuzk_c1 *c1 = golden_c1("c1-wrapped.json");
     struct cuzk_c1_facts facts;
+    struct cuzk_request *request;
+    struct cuzk_request_facts request_facts;
     struct cuzk_error error;
     uint8_t proof[CUZK_PROOF_BYTES], *vk, *golden;
     size_t vk_size, golden_size;
     cuzk_c1_facts(&facts, c1);
     assert_true(facts.has_sector_number);
+    ok(cuzk_request_from_c1(&request, cuzk, c1, 1000, 1, &error), &error);
     size_t held = mem_used();
     mem_peak_reset();
-    ok(cuzk_prove(proof, sizeof proof, cuzk, params, c1, 1000, 1, &error), &error);
+    ok(cuzk_prove(proof, sizeof proof, cuzk, params, request, &error), &error);
     double peak = (double)(mem_peak() - held);
     struct cuzk_circuit_facts plan;
     ok(cuzk_circuit_facts(&plan, cuzk, circuit, &error), &error);
@@ -148,17 +153,15 @@ static void test_prove_and_verify(void **state)
     assert_true(peak < 1.1 * (double)plan.proof_bytes && peak > 0.9 * (double)plan.proof_bytes);
     assert_true(peak < 1073741824.0);
 
-    struct cuzk_seal seal = {
-        .registered_number = facts.registered_number, .miner_id = 1000, .sector_number = 1};
-    memcpy(seal.comm_r, facts.comm_r, 32);
-    memcpy(seal.comm_d, facts.comm_d, 32);
-    memcpy(seal.seed, facts.seed, 32);
-    memcpy(seal.ticket, facts.ticket, 32);
+    cuzk_request_facts(&request_facts, request);
+    struct cuzk_statement seal = *request_facts.statement;
+    assert_int_equal(seal.registered_proof, facts.registered_proof);
+    assert_memory_equal(seal.comm_r, facts.comm_r, 32);
     must(file_read(&vk, &vk_size, DATA "porep-2k.vk", 1 << 20, 0));
     must(file_read(&golden, &golden_size, DATA "porep-2k.proof", 4096, 0));
     ok(cuzk_verify(cuzk, vk, vk_size, &seal, proof, sizeof proof, &error), &error);
     ok(cuzk_verify(cuzk, vk, vk_size, &seal, golden, golden_size, &error), &error);
-    struct cuzk_seal other = seal;
+    struct cuzk_statement other = seal;
     other.sector_number = 2;
     assert_int_equal(cuzk_verify(cuzk, vk, vk_size, &other, proof, sizeof proof, &error), CUZK_REJECTED);
     other = seal;
@@ -172,6 +175,7 @@ static void test_prove_and_verify(void **state)
     assert_int_equal(cuzk_key_trusted(vk, vk_size, &error), CUZK_UNTRUSTED);
     mem_free(vk);
     mem_free(golden);
+    cuzk_request_end(request);
     cuzk_c1_end(c1);
     cuzk_params_close(params);
 }

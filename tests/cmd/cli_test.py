@@ -50,7 +50,14 @@ class Usage(Tool):
         self.cuzk(code=2)
         self.refused("unknown command", "frobnicate", code=2)
         self.refused("did you mean --miner-id?", "prove", "--minerid", "1", code=2)
-        self.refused("cuzk prove needs --c1", "prove", code=2)
+        self.refused("cuzk prove needs --params", "prove", code=2)
+        self.refused("needs --c1", "prove", "--params", "x", code=2)
+        self.refused("needs --miner-id", "prove", "--params", "x", "--c1", C1, code=2)
+        self.refused("needs --vanilla", "prove", "--kind", "winning", "--params", "x", code=2)
+        self.refused("needs --randomness", "prove", "-t", "wpost", "--vanilla", "v", "--registered-proof", "5", "--params", "x", code=2)
+        self.refused("--comm-r-old has no place with --kind window", "prove", "--kind", "window", "--vanilla", "v", "--registered-proof",
+                     "5", "--randomness", "00" * 32, "--comm-r-old", "00" * 32, "--params", "x", code=2)
+        self.refused("does not know", "prove", "--kind", "poreq", "--params", "x", code=2)
         self.refused("wants a value", "prove", "--c1", code=2)
         self.refused("given twice", "prove", "--c1", C1, "--c1", C1, code=2)
         self.refused("whole number", "prove", "--c1", C1, "--miner-id", "f01000", "--params", "x", code=2)
@@ -68,7 +75,9 @@ class Usage(Tool):
         self.assertEqual(out, "/d/v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-8-0-sha256_hasher-"
                               "82a357d2f2ca81dc61bb45f4a762807aedee1b0a53fd6c4e77b46a01bfef7820.params")
         self.refused("no circuit is called", "params", "path", "--circuit", "porep-3k")
-        self.refused("not in this version", "params", "path", "--circuit", "window-32g")
+        for name in ("window-32g", "wpost-32g"):
+            self.assertIn("proof-of-spacetime-fallback", self.cuzk("params", "path", "--circuit", name).stdout)
+        self.refused("not in this version", "params", "path", "--circuit", "snap-poseidon-32g")
 
     def test_stdout_closed(self):
         with open("/dev/full", "w") as full:
@@ -80,7 +89,7 @@ class Usage(Tool):
 class Inspect(Tool):
     def test_good(self):
         facts = json.loads(self.cuzk("inspect", "c1", WRAPPED, "--json").stdout)
-        self.assertEqual(facts["registered_proof"], "StackedDrg2KiBV1_1")
+        self.assertEqual((facts["registered_name"], facts["registered_proof"]), ("StackedDrg2KiBV1_1", 5))
         self.assertEqual((facts["partitions"], facts["challenges"], facts["sector_number"]), (1, 2, 1))
         info = json.loads((DATA / "info.json").read_text())
         for key in ("comm_r", "comm_d", "replica_id", "seed", "ticket"):

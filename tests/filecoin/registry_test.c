@@ -82,6 +82,10 @@ static void circuit_names(void **state)
     }
     circuit_name(name, PROOF_POREP, &SECTOR_SIZE[8]);
     assert_string_equal(name, "porep-32g");
+    circuit_name(name, PROOF_WINDOW, &SECTOR_SIZE[8]);
+    assert_string_equal(name, "wpost-32g");
+    assert_true(circuit_by_name(&kind, &sector, "window-32g"));
+    assert_int_equal(kind, PROOF_WINDOW);
     static const char *const wrong[] = {"",    "porep",   "porep-",    "porep-3k",
                                         "-2k", "pore-2k", "porepp-2k", "porep-2k-"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

@@ -2,6 +2,7 @@
 #include "cmd/cuzk/args.h"
 
 #include "base/nearest.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -91,6 +92,14 @@ static bool store_number(uint64_t *out, const char *text)
     return errno == 0 && *end == 0;
 }
 
+static int store_list(struct arg_list *list, const char *name, const char *text)
+{
+    if (list->count == ARG_LIST_MAX)
+        return usage_error(NULL, "%s is given more than %d times", name, ARG_LIST_MAX);
+    list->items[list->count++] = text;
+    return EXIT_DONE;
+}
+
 /* EXIT_DONE if the value was good. */
 static int store(const struct arg *arg, const char *text)
 {
@@ -111,6 +120,8 @@ static int store(const struct arg *arg, const char *text)
         if (!store_hex32(arg->value, text))
             return usage_error(NULL, "%s wants 64 hexadecimal digits, not \"%s\"", arg->name, text);
         return EXIT_DONE;
+    case ARG_LIST:
+        return store_list(arg->value, arg->name, text);
     case ARG_ALIAS: /* find() gives what it stands for */
         break;
     }
@@ -126,7 +137,7 @@ static int parse_option(const struct command *command, const struct arg *args, s
     const struct arg *arg = find(args, args_count, text, length);
     if (arg == NULL)
         return unknown(command, args, args_count, text);
-    if (seen[arg - args])
+    if (seen[arg - args] && arg->type != ARG_LIST)
         return usage_error(NULL, "%s is given twice", arg->name);
     seen[arg - args] = true;
     if (arg->type == ARG_FLAG) {
@@ -144,8 +155,9 @@ static int parse_option(const struct command *command, const struct arg *args, s
 bool args_parse(const struct command *command, const struct arg *args, size_t args_count, int argc,
                 char **argv, const char **positional, size_t positional_max, int *exit_code)
 {
-    bool seen[32] = {false};
+    bool seen[ARGS_MAX] = {false};
     size_t positional_count = 0;
+    CHECK(args_count <= ARGS_MAX);
     *exit_code = EXIT_DONE;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {

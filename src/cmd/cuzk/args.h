@@ -10,12 +10,19 @@
 /* Exit codes of every program. */
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INVALID_PROOF = 7 };
 
-/* ARG_ALIAS: another name, say "-c", of the option whose name `value` points to. */
-enum arg_type { ARG_FLAG, ARG_TEXT, ARG_NUMBER, ARG_HEX32, ARG_ALIAS };
+/* ARG_LIST may be given any number of times. ARG_ALIAS: another name, say "-c", of the option whose name
+ * `value` points to. */
+enum arg_type { ARG_FLAG, ARG_TEXT, ARG_NUMBER, ARG_HEX32, ARG_LIST, ARG_ALIAS };
+#define ARG_LIST_MAX 4096
+struct arg_list {
+    const char *items[ARG_LIST_MAX];
+    size_t count;
+};
+#define ARGS_MAX 64 /* options of a command */
 struct arg {
     const char *name; /* "--miner-id" */
     enum arg_type type;
-    void *value; /* bool *, const char **, uint64_t *, uint8_t[32] */
+    void *value; /* bool *, const char **, uint64_t *, uint8_t[32], struct arg_list * */
     bool *given; /* may be NULL */
     const char *metavar, *help;
     bool required;

@@ -148,8 +148,8 @@ static int inspect_c1(const struct inspect *in)
     cuzk_c1_facts(&f, c1);
     struct result r = {.json = in->json};
     result_text(&r, "file", in->path);
-    result_text(&r, "registered_proof", f.registered_proof);
-    result_number(&r, "registered_number", f.registered_number);
+    result_number(&r, "registered_proof", f.registered_proof);
+    result_text(&r, "registered_name", f.registered_name);
     result_text(&r, "circuit", f.circuit);
     result_bytes(&r, "sector_bytes", f.sector_bytes);
     result_number(&r, "partitions", f.partitions);

@@ -166,8 +166,9 @@ int result_end(struct result *r)
 
 static const char *code_name(enum cuzk_code code)
 {
-    static const char *const names[] = {"ok",        "invalid",   "missing",  "io",     "memory",
-                                        "cancelled", "untrusted", "rejected", "device", "unsupported"};
+    static const char *const names[] = {"ok",     "invalid",     "missing",   "io",
+                                        "memory", "cancelled",   "untrusted", "rejected",
+                                        "device", "unsupported", "busy"};
     return (size_t)code < sizeof names / sizeof names[0] ? names[code] : "unknown";
 }
 

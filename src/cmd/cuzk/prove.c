@@ -1,42 +1,47 @@
-/* cuzk prove: from a C1 output to a verified proof. */
-#include "cmd/cuzk/commands.h"
+/* cuzk prove: from vanilla proofs to a verified proof. */
+#include "cmd/cuzk/claim.h"
 
 #include "base/mem.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct prove {
-    const char *c1_path, *params_path, *output;
-    uint64_t miner, sector, threads;
-    bool sector_given, allow_test, save_image, json;
+    struct claim claim;
+    const char *params, *output;
+    uint64_t threads;
+    bool allow_test, save_image, json;
     /* results */
-    uint8_t proof[16 * CUZK_PROOF_BYTES];
-    size_t proof_size;
-    struct cuzk_c1_facts facts;
+    char params_path[4096];
+    uint8_t *proof;
+    struct cuzk_request_facts facts;
     struct cuzk_circuit_facts circuit;
     double read_seconds, shape_seconds, params_seconds, prove_seconds;
     uint64_t peak_bytes; /* allocated while proving, parameters and circuit apart */
 };
 
-static enum cuzk_code fail(struct cuzk_error *error, enum cuzk_code code, const char *message)
+/* A directory stands for the circuit's file in it. */
+static enum cuzk_code find_params(struct prove *p, struct cuzk_error *error)
 {
-    memset(error, 0, sizeof *error);
-    error->code = code;
-    snprintf(error->message, sizeof error->message, "%s", message);
-    return code;
+    struct stat st;
+    if (stat(p->params, &st) == 0 && S_ISDIR(st.st_mode))
+        return cuzk_params_path(p->params_path, sizeof p->params_path, p->facts.circuit, p->params, error);
+    snprintf(p->params_path, sizeof p->params_path, "%s", p->params);
+    return CUZK_OK;
 }
 
 static enum cuzk_code prove_with(struct prove *p, struct cuzk *cuzk, const struct cuzk_circuit *circuit,
-                                 const struct cuzk_c1 *c1, struct cuzk_error *error)
+                                 const struct cuzk_request *request, struct cuzk_error *error)
 {
     char buffer[4096];
     struct cuzk_params *params;
     uint32_t flags = (p->allow_test ? CUZK_ALLOW_TEST_PARAMS : 0u) | (p->save_image ? CUZK_SAVE_IMAGE : 0u);
     double started = seconds_now();
-    enum cuzk_code code =
-        cuzk_params_open(&params, cuzk, circuit, p->params_path, state_dir(buffer, sizeof buffer), flags,
-                         progress_bar, NULL, error);
+    enum cuzk_code code = find_params(p, error);
+    if (code == CUZK_OK)
+        code = cuzk_params_open(&params, cuzk, circuit, p->params_path, state_dir(buffer, sizeof buffer),
+                                flags, progress_bar, NULL, error);
     progress_clear();
     p->params_seconds = seconds_now() - started;
     if (code != CUZK_OK)
@@ -44,70 +49,52 @@ static enum cuzk_code prove_with(struct prove *p, struct cuzk *cuzk, const struc
     started = seconds_now();
     size_t held = mem_used();
     mem_peak_reset();
-    code = cuzk_prove(p->proof, p->proof_size, cuzk, params, c1, p->miner, p->sector, error);
+    code = cuzk_prove(p->proof, p->facts.proof_size, cuzk, params, request, error);
     p->peak_bytes = mem_peak() - held;
     p->prove_seconds = seconds_now() - started;
     cuzk_params_close(params);
     return code;
 }
 
-static enum cuzk_code prove_c1(struct prove *p, struct cuzk *cuzk, const struct cuzk_c1 *c1,
-                               struct cuzk_error *error)
+static enum cuzk_code prove_request(struct prove *p, struct cuzk *cuzk, const struct cuzk_request *request,
+                                    struct cuzk_error *error)
 {
-    cuzk_c1_facts(&p->facts, c1);
-    if (!p->sector_given && !p->facts.has_sector_number)
-        return fail(error, CUZK_INVALID, "the C1 output has no sector number: give --sector-num");
-    if (!p->sector_given)
-        p->sector = p->facts.sector_number;
-    p->proof_size = (size_t)p->facts.partitions * CUZK_PROOF_BYTES;
-    if (p->proof_size > sizeof p->proof)
-        return fail(error, CUZK_UNSUPPORTED, "proofs of so many partitions are not in this version");
-    /* The cheap checks first: a wrong miner or a damaged C1 output is said before parameters are loaded. */
-    enum cuzk_code code = cuzk_c1_check(cuzk, c1, p->miner, p->sector, error);
-    if (code != CUZK_OK)
-        return code;
+    cuzk_request_facts(&p->facts, request);
+    p->claim.statement = *p->facts.statement;
+    p->proof = mem_alloc(p->facts.proof_size, 1);
+    if (p->proof == NULL) {
+        *error = (struct cuzk_error){.code = CUZK_MEMORY, .message = "out of memory"};
+        return CUZK_MEMORY;
+    }
     struct cuzk_circuit *circuit;
     double started = seconds_now();
-    code = cuzk_circuit_open(&circuit, cuzk, p->facts.circuit, error);
+    enum cuzk_code code = cuzk_circuit_open(&circuit, cuzk, p->facts.circuit, error);
     p->shape_seconds = seconds_now() - started;
     if (code != CUZK_OK)
         return code;
     code = cuzk_circuit_facts(&p->circuit, cuzk, circuit, error);
     if (code == CUZK_OK)
-        code = prove_with(p, cuzk, circuit, c1, error);
+        code = prove_with(p, cuzk, circuit, request, error);
     cuzk_circuit_close(circuit);
     return code;
 }
 
-static enum cuzk_code prove_file(struct prove *p, struct cuzk_error *error)
+static int show(const struct prove *p)
 {
-    struct cuzk *cuzk;
-    struct cuzk_c1 *c1;
-    enum cuzk_code code = open_prover(&cuzk, p->threads, error);
-    if (code != CUZK_OK)
-        return code;
-    double started = seconds_now();
-    code = read_c1(&c1, p->c1_path, error);
-    p->read_seconds = seconds_now() - started;
-    if (code == CUZK_OK)
-        code = prove_c1(p, cuzk, c1, error);
-    if (code == CUZK_OK && p->output != NULL)
-        code = write_file(p->output, p->proof, p->proof_size, error);
-    cuzk_c1_end(c1);
-    cuzk_close(cuzk);
-    return code;
-}
-
-static int show(struct prove *p)
-{
+    const struct cuzk_statement *s = &p->claim.statement;
     struct result r = {.json = p->json};
-    result_text(&r, "registered_proof", p->facts.registered_proof);
-    result_number(&r, "miner_id", p->miner);
-    result_number(&r, "sector_number", p->sector);
+    result_text(&r, "circuit", p->facts.circuit);
+    result_number(&r, "registered_proof", s->registered_proof);
+    if (s->kind == CUZK_POREP) {
+        result_number(&r, "miner_id", s->miner_id);
+        result_number(&r, "sector_number", s->sector_number);
+    } else if (s->kind != CUZK_SNAP) {
+        result_number(&r, "sectors", s->sectors_count);
+    }
     result_number(&r, "partitions", p->facts.partitions);
     if (p->output != NULL)
         result_text(&r, "output", p->output);
-    result_hex(&r, "proof", p->proof, p->proof_size);
+    result_hex(&r, "proof", p->proof, p->facts.proof_size);
     result_bool(&r, "verified", true);
     result_seconds(&r, "read_seconds", p->read_seconds);
     result_seconds(&r, "circuit_seconds", p->shape_seconds);
@@ -120,16 +107,38 @@ static int show(struct prove *p)
     return result_end(&r);
 }
 
+/* The cheap checks come first: a wrong miner or damaged vanilla proofs are said before parameters are loaded.
+ */
+static int prove(struct prove *p)
+{
+    struct cuzk *cuzk;
+    struct cuzk_request *request;
+    struct cuzk_error error;
+    if (open_prover(&cuzk, p->threads, &error) != CUZK_OK)
+        return report_error(&error, p->json);
+    double started = seconds_now();
+    enum cuzk_code code = claim_open(&request, &p->claim, cuzk, &error);
+    p->read_seconds = seconds_now() - started;
+    if (code == CUZK_OK)
+        code = prove_request(p, cuzk, request, &error);
+    if (code == CUZK_OK && p->output != NULL)
+        code = write_file(p->output, p->proof, p->facts.proof_size, &error);
+    progress_clear();
+    int exit_code = code == CUZK_OK ? show(p) : report_error(&error, p->json);
+    mem_free(p->proof);
+    cuzk_request_end(request);
+    claim_end(&p->claim);
+    cuzk_close(cuzk);
+    return exit_code;
+}
+
 static int run(int argc, char **argv)
 {
     static struct prove p;
     const struct arg args[] = {
-        {"--c1", ARG_TEXT, &p.c1_path, NULL, "FILE", "C1 output, bare or wrapped; - for standard input",
+        CLAIM_ARGS(p.claim),
+        {"--params", ARG_TEXT, &p.params, NULL, "FILE", "parameter file of the circuit, or its directory",
          true},
-        {"--miner-id", ARG_NUMBER, &p.miner, NULL, "N", "the miner's actor id", true},
-        {"--sector-num", ARG_NUMBER, &p.sector, &p.sector_given, "N",
-         "sector number; by default that of the wrapper", false},
-        {"--params", ARG_TEXT, &p.params_path, NULL, "FILE", "parameter file of the circuit", true},
         {"--output", ARG_TEXT, &p.output, NULL, "FILE", "where the proof goes", false},
         {"--allow-test-params", ARG_FLAG, &p.allow_test, NULL, NULL,
          "use parameters that are not published ones", false},
@@ -141,13 +150,10 @@ static int run(int argc, char **argv)
     int exit_code;
     if (!args_parse(&COMMAND_PROVE, args, sizeof args / sizeof args[0], argc, argv, NULL, 0, &exit_code))
         return exit_code;
-    struct cuzk_error error;
-    if (prove_file(&p, &error) != CUZK_OK)
-        return report_error(&error, p.json);
-    progress_clear();
-    return show(&p);
+    exit_code = claim_for_prove(&p.claim);
+    return exit_code != EXIT_DONE ? exit_code : prove(&p);
 }
 
 const struct command COMMAND_PROVE = {
-    "prove", "prove a C1 output; the proof is verified before it is written",
-    "--c1 FILE --miner-id N [--sector-num N] --params FILE [--output FILE]", run};
+    "prove", "prove a C1 output or vanilla proofs; the proof is verified before it is written",
+    "[--kind KIND] --c1 FILE | --vanilla FILE... --params FILE [--output FILE] ...", run};
