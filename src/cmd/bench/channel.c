@@ -47,16 +47,6 @@ struct channel {
     char reason[256];
 };
 
-const char *grpc_code_name(uint32_t code)
-{
-    static const char *const names[] = {
-        "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
-        "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
-        "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
-        "DATA_LOSS", "UNAUTHENTICATED"};
-    return code < sizeof names / sizeof names[0] ? names[code] : "a code that does not exist";
-}
-
 /* ---- calls ---- */
 
 static void say(struct call *call, uint32_t code, const char *text)

@@ -6,25 +6,10 @@
 #define CUZK_CMD_BENCH_CHANNEL_H
 
 #include "base/status.h"
+#include "serve/grpc/wire.h"
 
 #include <stdint.h>
 #include <sys/types.h>
-
-enum grpc_code {
-    GRPC_OK = 0,
-    GRPC_CANCELLED = 1,
-    GRPC_UNKNOWN = 2,
-    GRPC_INVALID_ARGUMENT = 3,
-    GRPC_DEADLINE_EXCEEDED = 4,
-    GRPC_NOT_FOUND = 5,
-    GRPC_RESOURCE_EXHAUSTED = 8,
-    GRPC_FAILED_PRECONDITION = 9,
-    GRPC_UNIMPLEMENTED = 12,
-    GRPC_INTERNAL = 13,
-    GRPC_UNAVAILABLE = 14,
-};
-/* "UNAVAILABLE". */
-const char *grpc_code_name(uint32_t code);
 
 struct call_result {
     uint32_t code; /* enum grpc_code, or a number that we do not know */

@@ -14,6 +14,7 @@
 
 #define INPUT_FILE_MAX ((size_t)256 << 20)
 #define KEY_FILE_MAX   ((size_t)64 << 20)
+#define PADDING        64 /* readable bytes after a file, for the parsers */
 
 typedef Cuzk__V1__SubmitProofRequest submit_request;
 
@@ -45,23 +46,45 @@ static int look_up(int *value, const char *option, const char *text, const struc
 
 /* ---- PoRep: the C1 output ---- */
 
-struct raw {
-    uint8_t *data;
-    size_t size;
-};
-
-static int read_raw(struct raw *out, const char *path, size_t limit, bool json)
+static int report_memory(const char *what, size_t count, size_t size, bool json)
 {
-    struct status s = file_read(&out->data, &out->size, path, limit, 64);
-    return status_failed(&s) ? report_status(&s, json) : EXIT_DONE;
+    struct status s = mem_failed(what, count, size);
+    return report_status(&s, json);
 }
 
-static int facts_of_c1(struct input *in, const struct raw *file, bool json)
+static int read_files(struct input_files *out, const char *const *paths, size_t count, bool json)
+{
+    out->data = mem_alloc_zero(count, sizeof *out->data);
+    out->bytes = mem_alloc_zero(count, sizeof *out->bytes);
+    if (out->data == NULL || out->bytes == NULL)
+        return report_memory("files", count, sizeof *out->bytes, json);
+    for (; out->count < count; out->count++) {
+        size_t size;
+        struct status s =
+            file_read(&out->data[out->count], &size, paths[out->count], INPUT_FILE_MAX, PADDING);
+        if (status_failed(&s))
+            return report_status(&s, json);
+        out->bytes[out->count] = (struct cuzk_bytes){out->data[out->count], size};
+        out->total += size;
+    }
+    return EXIT_DONE;
+}
+
+static void release_files(struct input_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        mem_free(files->data[i]);
+    mem_free(files->data);
+    mem_free(files->bytes);
+    memset(files, 0, sizeof *files);
+}
+
+static int facts_of_c1(struct input *in, bool json)
 {
     struct cuzk_c1 *c1;
     struct cuzk_c1_facts facts;
     struct cuzk_error error;
-    if (cuzk_c1_read(&c1, file->data, file->size, &error) != CUZK_OK)
+    if (cuzk_c1_read(&c1, in->files.bytes[0].data, in->files.bytes[0].size, &error) != CUZK_OK)
         return report_error(&error, json);
     cuzk_c1_facts(&facts, c1);
     if (!in->registered_given)
@@ -93,41 +116,34 @@ static int pack(struct input *in, submit_request *request, bool json)
     request->comm_d_new = hash(in->comm_d_new, in->comm_d_new_given);
     in->body_size = cuzk__v1__submit_proof_request__get_packed_size(request);
     in->body = mem_alloc(in->body_size + 1, 1);
-    if (in->body == NULL) {
-        struct status s = mem_failed("request", in->body_size + 1, 1);
-        return report_status(&s, json);
-    }
+    if (in->body == NULL)
+        return report_memory("request", in->body_size + 1, 1, json);
     in->body_size = cuzk__v1__submit_proof_request__pack(request, in->body);
     return EXIT_DONE;
 }
 
 static int pack_porep(struct input *in, submit_request *request, bool json)
 {
-    struct raw file = {0};
-    if (in->c1_path == NULL || in->vanilla_path != NULL)
+    if (in->c1_path == NULL || in->vanilla.count != 0)
         return usage_error(NULL, "a PoRep needs --c1 FILE, and no --vanilla");
     if (!in->miner_given)
         return usage_error(NULL, "a PoRep needs --miner-id N");
-    int exit_code = read_raw(&file, in->c1_path, INPUT_FILE_MAX, json);
+    int exit_code = read_files(&in->files, &in->c1_path, 1, json);
     if (exit_code == EXIT_DONE)
-        exit_code = facts_of_c1(in, &file, json);
-    if (exit_code == EXIT_DONE) {
-        request->vanilla_proof = (ProtobufCBinaryData){file.size, file.data};
-        exit_code = pack(in, request, json);
-    }
-    mem_free(file.data);
-    return exit_code;
+        exit_code = facts_of_c1(in, json);
+    if (exit_code != EXIT_DONE)
+        return exit_code;
+    request->vanilla_proof = (ProtobufCBinaryData){in->files.bytes[0].size, in->files.data[0]};
+    return pack(in, request, json);
 }
 
-/* As open_vanilla gave them, for protobuf-c. */
+/* The list for protobuf-c. */
 static int pack_list(struct input *in, submit_request *request, const struct vanilla_list *list, bool json)
 {
     request->n_vanilla_proofs = list->count;
     request->vanilla_proofs = mem_alloc(list->count, sizeof *request->vanilla_proofs);
-    if (request->vanilla_proofs == NULL) {
-        struct status s = mem_failed("request", list->count, sizeof *request->vanilla_proofs);
-        return report_status(&s, json);
-    }
+    if (request->vanilla_proofs == NULL)
+        return report_memory("request", list->count, sizeof *request->vanilla_proofs, json);
     for (size_t i = 0; i < list->count; i++)
         request->vanilla_proofs[i] =
             (ProtobufCBinaryData){list->items[i].size, (uint8_t *)(uintptr_t)list->items[i].data};
@@ -136,30 +152,34 @@ static int pack_list(struct input *in, submit_request *request, const struct van
     return exit_code;
 }
 
+static struct status decode_all(struct vanilla_list *list, uint8_t *decoded, const struct input *in)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < in->files.count; i++) {
+        const struct cuzk_bytes *file = &in->files.bytes[i];
+        struct status s = vanilla_append(list, decoded, &used, file->data, file->size);
+        if (status_failed(&s))
+            return status_within(s, "\"%.100s\"", in->vanilla.items[i]);
+    }
+    return status_ok();
+}
+
 static int pack_vanilla(struct input *in, submit_request *request, bool json)
 {
-    struct raw file = {0};
     struct vanilla_list list = {0};
-    size_t used = 0;
-    if (in->vanilla_path == NULL || in->c1_path != NULL)
+    if (in->vanilla.count == 0 || in->c1_path != NULL)
         return usage_error(NULL, "this kind of proof needs --vanilla FILE, and no --c1");
     if (!in->registered_given)
         return usage_error(NULL, "this kind of proof needs --registered-proof N");
-    int exit_code = read_raw(&file, in->vanilla_path, INPUT_FILE_MAX, json);
+    int exit_code = read_files(&in->files, in->vanilla.items, in->vanilla.count, json);
     if (exit_code != EXIT_DONE)
         return exit_code;
-    uint8_t *decoded = mem_alloc(file.size, 1);
-    struct status s = decoded == NULL ? mem_failed("vanilla proofs", file.size, 1)
-                                      : vanilla_append(&list, decoded, &used, file.data, file.size);
-    if (status_failed(&s)) {
-        s = status_within(s, "\"%.100s\"", in->vanilla_path);
-        exit_code = report_status(&s, json);
-    } else {
-        exit_code = pack_list(in, request, &list, json);
-    }
+    uint8_t *decoded = mem_alloc(in->files.total, 1);
+    struct status s =
+        decoded == NULL ? mem_failed("vanilla proofs", in->files.total, 1) : decode_all(&list, decoded, in);
+    exit_code = status_failed(&s) ? report_status(&s, json) : pack_list(in, request, &list, json);
     vanilla_list_end(&list);
     mem_free(decoded);
-    mem_free(file.data);
     return exit_code;
 }
 
@@ -176,7 +196,6 @@ int input_open(struct input *in, bool json)
 {
     submit_request request = CUZK__V1__SUBMIT_PROOF_REQUEST__INIT;
     int kind = 0, priority = 0, exit_code;
-    struct raw key = {0};
     if (in->type == NULL)
         in->type = "porep";
     exit_code = look_up(&kind, "--type", in->type, TYPES, sizeof TYPES / sizeof TYPES[0]);
@@ -197,18 +216,19 @@ int input_open(struct input *in, bool json)
     request.priority = (Cuzk__V1__Priority)priority;
     bool porep = kind == CUZK__V1__PROOF_KIND__POREP_SEAL_COMMIT;
     exit_code = porep ? pack_porep(in, &request, json) : pack_vanilla(in, &request, json);
-    if (exit_code == EXIT_DONE && in->vk_path != NULL) {
-        exit_code = read_raw(&key, in->vk_path, KEY_FILE_MAX, json);
-        in->vk = key.data;
-        in->vk_size = key.size;
-    }
-    return exit_code;
+    if (in->vk_path == NULL) /* the files are of use for verifying only */
+        release_files(&in->files);
+    if (exit_code != EXIT_DONE || in->vk_path == NULL)
+        return exit_code;
+    struct status s = file_read(&in->vk, &in->vk_size, in->vk_path, KEY_FILE_MAX, 0);
+    return status_failed(&s) ? report_status(&s, json) : EXIT_DONE;
 }
 
 void input_end(struct input *in)
 {
     mem_free(in->body);
     mem_free(in->vk);
+    release_files(&in->files);
     in->body = in->vk = NULL;
     cuzk_request_end(in->checked);
     in->checked = NULL;
@@ -267,25 +287,13 @@ enum cuzk_code input_check(struct input *in, struct cuzk *cuzk, struct cuzk_erro
                                    .miner_id = in->miner,
                                    .sector_number = in->sector_number,
                                    .partition_index = (uint32_t)in->partition};
-    struct raw file = {0};
     if (in->vk == NULL)
         return CUZK_OK;
     memcpy(asked.randomness, in->randomness, 32);
     memcpy(asked.comm_r_old, in->comm_r_old, 32);
     memcpy(asked.comm_r_new, in->comm_r_new, 32);
     memcpy(asked.comm_d_new, in->comm_d_new, 32);
-    struct status s = file_read(&file.data, &file.size, in->c1_path != NULL ? in->c1_path : in->vanilla_path,
-                                INPUT_FILE_MAX, 64);
-    if (status_failed(&s)) {
-        memset(error, 0, sizeof *error);
-        error->code = (enum cuzk_code)s.code;
-        memcpy(error->message, s.message, sizeof error->message);
-        return error->code;
-    }
-    struct cuzk_bytes vanilla = {file.data, file.size};
-    enum cuzk_code code = cuzk_request_open(&in->checked, cuzk, &asked, &vanilla, 1, error);
-    mem_free(file.data);
-    return code;
+    return cuzk_request_open(&in->checked, cuzk, &asked, in->files.bytes, in->files.count, error);
 }
 
 enum cuzk_code input_verify(const struct input *in, struct cuzk *cuzk, const uint8_t *proof, size_t size,

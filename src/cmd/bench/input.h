@@ -9,12 +9,18 @@
 
 struct input {
     /* options */
-    const char *type, *c1_path, *vanilla_path, *priority, *request_id, *vk_path;
+    const char *type, *c1_path, *priority, *request_id, *vk_path;
+    struct arg_list vanilla; /* paths */
     uint64_t registered, sector_number, miner, partition, timeout_s;
     bool registered_given, sector_given, miner_given, randomness_given, comm_r_old_given, comm_r_new_given,
         comm_d_new_given;
     uint8_t randomness[32], comm_r_old[32], comm_r_new[32], comm_d_new[32];
     /* made from them */
+    struct input_files { /* the files of --c1 or --vanilla, as they are */
+        uint8_t **data;
+        struct cuzk_bytes *bytes;
+        size_t count, total;
+    } files;
     uint8_t *body; /* a packed SubmitProofRequest without request_id */
     size_t body_size;
     int kind;    /* Cuzk__V1__ProofKind */
@@ -29,8 +35,8 @@ struct input {
      "porep (the default), snap, wpost or winning (-t)", false}, \
     {"-t", ARG_ALIAS, "--type", NULL, NULL, NULL, false}, \
     {"--c1", ARG_TEXT, &(in).c1_path, NULL, "FILE", "PoRep: C1 output, bare or wrapped", false}, \
-    {"--vanilla", ARG_TEXT, &(in).vanilla_path, NULL, "FILE", \
-     "others: JSON array of base64 texts, or the raw bytes of one vanilla proof", false}, \
+    {"--vanilla", ARG_LIST, &(in).vanilla, NULL, "FILE", \
+     "others: JSON array of base64 texts, or the raw bytes of one vanilla proof; may be repeated", false}, \
     {"--registered-proof", ARG_NUMBER, &(in).registered, &(in).registered_given, "N", \
      "registered proof number; PoRep: by default that of the C1 output", false}, \
     {"--sector-num", ARG_NUMBER, &(in).sector_number, &(in).sector_given, "N", \

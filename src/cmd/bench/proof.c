@@ -43,8 +43,8 @@ static void done(void *context, const struct call_result *result)
     proof->over = true;
     --*proof->running;
     if (result->code != GRPC_OK) {
-        snprintf(proof->error, sizeof proof->error, "%s: %.480s", grpc_code_name(result->code),
-                 result->message);
+        snprintf(proof->error, sizeof proof->error, "%s: %.480s",
+                 grpc_code_name((enum grpc_code)result->code), result->message);
         return;
     }
     Cuzk__V1__ProveResponse *response = cuzk__v1__prove_response__unpack(NULL, result->size, result->data);

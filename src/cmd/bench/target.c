@@ -59,7 +59,7 @@ struct status call_failed(const char *what, uint32_t code, const char *message)
     for (size_t i = 0; i < sizeof map / sizeof map[0]; i++)
         if (map[i].code == code)
             status = map[i].status;
-    struct status s = status_error(status, "%.60s: %s", what, grpc_code_name(code));
+    struct status s = status_error(status, "%.60s: %s", what, grpc_code_name((enum grpc_code)code));
     snprintf(s.detail, sizeof s.detail, "%.239s", message);
     return s;
 }
