@@ -242,6 +242,8 @@ func TestMain(m *testing.M) {
 
 // ---- clients ----
 
+var insecureOption = grpc.WithTransportCredentials(insecure.NewCredentials())
+
 type client struct {
 	pb.ProvingEngineClient
 	conn *grpc.ClientConn
@@ -251,7 +253,7 @@ type client struct {
 func dial(t testing.TB, target string, more ...grpc.DialOption) client {
 	t.Helper()
 	options := append([]grpc.DialOption{
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		insecureOption,
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageMax), grpc.MaxCallSendMsgSize(messageMax)),
 	}, more...)
 	conn, err := grpc.NewClient(target, options...)
