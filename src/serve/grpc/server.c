@@ -489,14 +489,15 @@ struct status grpc_server_start(struct grpc_server **out, const struct grpc_opti
     /* Signals are for the program's own threads. */
     sigset_t all, before;
     sigfillset(&all);
+    *out = server; /* before handlers can run, which may look at it */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&server->thread, NULL, thread_main, server);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
+        *out = NULL;
         server_free(server);
         return status_error(STATUS_MEMORY, "cannot start the server's thread: %s", strerrordesc_np(error));
     }
-    *out = server;
     return status_ok();
 }
 
