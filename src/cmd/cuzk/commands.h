@@ -5,7 +5,8 @@
 #include "cmd/cuzk/args.h"
 #include "cmd/cuzk/output.h"
 
-extern const struct command COMMAND_SETUP, COMMAND_PROVE, COMMAND_VERIFY, COMMAND_INSPECT, COMMAND_PARAMS;
+extern const struct command COMMAND_SETUP, COMMAND_PROVE, COMMAND_VERIFY, COMMAND_INSPECT, COMMAND_PARAMS,
+    COMMAND_FABRICATE;
 
 /* Opens a prover that ends its work cleanly when the program is interrupted (SIGINT, SIGTERM). */
 enum cuzk_code open_prover(struct cuzk **out, uint64_t threads, struct cuzk_error *error);

@@ -11,8 +11,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-static const struct command *const COMMANDS[] = {&COMMAND_SETUP, &COMMAND_PROVE, &COMMAND_VERIFY,
-                                                 &COMMAND_INSPECT, &COMMAND_PARAMS};
+static const struct command *const COMMANDS[] = {&COMMAND_SETUP,   &COMMAND_PROVE,  &COMMAND_VERIFY,
+                                                 &COMMAND_INSPECT, &COMMAND_PARAMS, &COMMAND_FABRICATE};
 #define COMMANDS_COUNT (sizeof COMMANDS / sizeof COMMANDS[0])
 
 #define C1_FILE_MAX ((size_t)256 << 20)

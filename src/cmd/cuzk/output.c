@@ -49,8 +49,13 @@ void progress_bar(void *context, const char *what, uint64_t done, uint64_t total
         bar.started = now;
     }
     double elapsed = now - bar.started;
-    if (elapsed < 2 || total == 0 || !isatty(STDERR_FILENO))
+    if (elapsed < 2 || !isatty(STDERR_FILENO))
         return;
+    bar.shown = true;
+    if (total == 0) {
+        fprintf(stderr, "\r%s, %.0f s\033[K", what, elapsed);
+        return;
+    }
     double share = done < total ? (double)done / (double)total : 1;
     char cells[31];
     for (int i = 0; i < 30; i++)
@@ -60,25 +65,58 @@ void progress_bar(void *context, const char *what, uint64_t done, uint64_t total
     if (share > 0.02)
         fprintf(stderr, ", %.0f s left", elapsed / share - elapsed);
     fputs("\033[K", stderr);
-    bar.shown = true;
     if (done >= total)
         progress_clear();
 }
 
+static void *watch_run(void *argument)
+{
+    struct progress_watch *w = argument;
+    while (!atomic_load(&w->stop)) {
+        progress_bar(NULL, w->what, w->done == NULL ? 0 : atomic_load(w->done), w->total);
+        nanosleep(&(struct timespec){0, 100 * 1000 * 1000}, NULL);
+    }
+    return NULL;
+}
+
+void progress_watch_start(struct progress_watch *w, const char *what, atomic_ullong *done, uint64_t total)
+{
+    w->what = what;
+    w->done = done;
+    w->total = total;
+    atomic_init(&w->stop, false);
+    w->running = pthread_create(&w->thread, NULL, watch_run, w) == 0;
+}
+
+void progress_watch_end(struct progress_watch *w)
+{
+    if (!w->running)
+        return;
+    atomic_store(&w->stop, true);
+    pthread_join(w->thread, NULL);
+    w->running = false;
+    progress_clear();
+}
+
 /* ---- results ---- */
+
+void write_json_string(FILE *stream, const char *text)
+{
+    fputc('"', stream);
+    for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(stream, "\\%c", *c);
+        else if (*c < 0x20)
+            fprintf(stream, "\\u%04x", *c);
+        else
+            fputc(*c, stream);
+    }
+    fputc('"', stream);
+}
 
 void print_json_string(const char *text)
 {
-    putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++) {
-        if (*c == '"' || *c == '\\')
-            printf("\\%c", *c);
-        else if (*c < 0x20)
-            printf("\\u%04x", *c);
-        else
-            putchar(*c);
-    }
-    putchar('"');
+    write_json_string(stdout, text);
 }
 
 static void begin(struct result *r, const char *name)
