@@ -484,5 +484,25 @@ class Example(Case):
                 self.assertIn(f".B {section}.{key}", page)
 
 
+class Documents(Case):
+    def test_commands_of_the_guide(self):
+        """Every command in docs/operating.md has options and subcommands that exist."""
+        tools = {"cuzk-daemon": DAEMON, "cuzk-bench": BENCH, "cuzk": os.environ["CUZK_TEST_TOOL"]}
+        blocks = (ROOT / "docs/operating.md").read_text().split("```sh\n")[1:]
+        commands = [line for block in blocks for line in block.split("```")[0].splitlines()]
+        self.assertGreater(len(commands), 8)
+        for command in commands:
+            words = command.split(" -- ")[0].split()
+            if words[0] not in tools:
+                self.assertEqual(words[0], "grpcurl", f"unknown program: {command}")
+                continue
+            sub = [] if words[0] == "cuzk-daemon" else [words[1]]
+            r = subprocess.run([tools[words[0]], *sub, "--help"], capture_output=True, text=True, timeout=LIMIT)
+            self.assertEqual(r.returncode, 0, command)
+            for word in words[1:]:
+                if word.startswith("-"):
+                    self.assertRegex(r.stdout, rf"(?<![\w-]){word}(?![\w-])", command)
+
+
 if __name__ == "__main__":
     unittest.main()
