@@ -1,0 +1,110 @@
+/* Random schedules through the real state machine, with faults of every kind: jobs of all priorities,
+ * cancels, deadlines, callers that go and come back, proofs that do not verify, devices that err or are lost,
+ * parameters that fail to load or are evicted, draining, and memory from just enough to plenty. model.h says
+ * what is checked at every step.
+ *
+ *     engine_simulation [--jobs N] [--seed S] [--runs R] [--trace]
+ *
+ * A failing run prints its seed; --seed S --runs 1 plays it again to the same step. */
+#include "model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t mix(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static void options_of(struct model_options *o, uint64_t seed, uint32_t jobs, bool trace)
+{
+    uint64_t r = seed ^ UINT64_C(0x5eed);
+    static const struct engine_circuit CIRCUITS[4] = {
+        {400, 5000, 60, 1}, {700, 12000, 60, 1}, {80, 900, 60, 1}, {70, 1000, 60, 1}};
+    static const struct model_times TIMES[4] = {{400, 900, 800, 100, 400, 9000},
+                                                {100, 300, 1500, 100, 50, 5000},
+                                                {20, 50, 100, 10, 5, 800},
+                                                {50, 200, 300, 20, 10, 3000}};
+    memset(o, 0, sizeof *o);
+    o->seed = seed;
+    o->random = o->faults = true;
+    o->jobs = jobs;
+    o->trace = trace;
+    o->circuits_count = 4;
+    memcpy(o->circuits, CIRCUITS, sizeof CIRCUITS);
+    memcpy(o->times, TIMES, sizeof TIMES);
+    static const uint64_t BUDGETS[4] = {12700, 14000, 30000, 1000000};
+    o->config = (struct engine_config){.partition_workers = 1 + (uint32_t)(mix(&r) % 8),
+                                       .synthesis_lookahead = (uint32_t)(mix(&r) % 5),
+                                       .finishers = 1 + (uint32_t)(mix(&r) % 3),
+                                       .devices = 1 + (uint32_t)(mix(&r) % 3),
+                                       .workers_per_device = 1 + (uint32_t)(mix(&r) % 2),
+                                       .max_queue = 2 + (uint32_t)(mix(&r) % 20),
+                                       .max_queue_bytes = 100 + mix(&r) % 1000,
+                                       .host_budget = BUDGETS[mix(&r) % 4],
+                                       .sort_by_circuit = mix(&r) % 2,
+                                       .orphan_ms = 20000,
+                                       .retention_ms = mix(&r) % 50000,
+                                       .permit_until_queued = mix(&r) % 8 != 0};
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = (uint64_t)time(NULL), jobs = 20000, runs = 0;
+    bool trace = false;
+    for (int i = 1; i < argc; i++) {
+        uint64_t *number = strcmp(argv[i], "--seed") == 0   ? &seed
+                           : strcmp(argv[i], "--jobs") == 0 ? &jobs
+                           : strcmp(argv[i], "--runs") == 0 ? &runs
+                                                            : NULL;
+        if (number != NULL && i + 1 < argc)
+            *number = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--trace") == 0)
+            trace = true;
+        else {
+            fprintf(stderr, "usage: %s [--jobs N] [--seed S] [--runs R] [--trace]\n", argv[0]);
+            return 2;
+        }
+    }
+    const uint32_t each = 200;
+    if (runs == 0)
+        runs = (jobs + each - 1) / each;
+    printf("seed %" PRIu64 ", %" PRIu64 " runs of %u jobs\n", seed, runs, each);
+    fflush(stdout);
+    struct model_result sum = {0};
+    for (uint64_t i = 0; i < runs; i++) {
+        struct model_options o;
+        struct model_result r, again;
+        options_of(&o, seed + i, each, trace);
+        struct model *m = model_make(&o);
+        model_run(m);
+        model_result(m, &r);
+        model_end(m);
+        if (i == 0 && !trace) { /* the same seed gives the same history */
+            m = model_make(&o);
+            model_run(m);
+            model_result(m, &again);
+            model_end(m);
+            CHECK(again.finished_hash == r.finished_hash && again.steps == r.steps);
+        }
+        sum.steps += r.steps;
+        sum.jobs += r.jobs;
+        sum.ok += r.ok;
+        sum.failed += r.failed;
+        sum.cancelled += r.cancelled;
+        sum.refused += r.refused;
+        sum.retries += r.retries;
+    }
+    printf("%" PRIu64 " jobs in %" PRIu64 " steps: %" PRIu64 " proved, %" PRIu64 " failed, %" PRIu64
+           " cancelled; %" PRIu64 " of them refused; %" PRIu64 " retries\n",
+           sum.jobs, sum.steps, sum.ok, sum.failed, sum.cancelled, sum.refused, sum.retries);
+    /* A simulation in which nothing happens tests nothing. */
+    CHECK(runs < 20 || (sum.ok > sum.jobs / 10 && sum.failed > 0 && sum.cancelled > 0 && sum.retries > 0));
+    return 0;
+}
