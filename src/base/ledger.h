@@ -1,6 +1,7 @@
-/* The memory ledger: every large buffer is reserved before it exists. Three classes with a limit each; a reservation waits
- * for its turn by priority (first come first served within one), or is refused at once if it can never fit. A lease may
- * shrink when part of what it stands for is freed. Waiting never blocks a thread: the ledger calls back. */
+/* The memory ledger: every large buffer is reserved before it exists. Three classes with a limit each; a
+ * reservation waits for its turn by priority (first come first served within one), or is refused at once if
+ * it can never fit. A lease may shrink when part of what it stands for is freed. Waiting never blocks a
+ * thread: the ledger calls back. */
 #ifndef CUZK_BASE_LEDGER_H
 #define CUZK_BASE_LEDGER_H
 
@@ -26,11 +27,13 @@ void ledger_set_reserve(struct ledger *ledger, enum ledger_class class, uint64_t
 /* At once or not at all: false if it does not fit now (or others wait before it). purpose: static text. */
 MUST_USE bool ledger_try(struct ledger *ledger, struct lease *out, enum ledger_class class, uint64_t bytes,
                          enum priority priority, const char *purpose);
-/* Calls granted(context, &lease) once, possibly before returning, from the thread that frees the bytes. STATUS_MEMORY with
- * the numbers if it can never fit. *ticket may be given to ledger_withdraw while waiting. */
+/* Calls granted(context, &lease) once, possibly before returning, from the thread that frees the bytes.
+ * STATUS_MEMORY with the numbers if it can never fit. *ticket may be given to ledger_withdraw while waiting.
+ */
 typedef void ledger_granted(void *context, const struct lease *lease);
-MUST_USE struct status ledger_wait(struct ledger *ledger, uint64_t *ticket, enum ledger_class class, uint64_t bytes,
-                                   enum priority priority, const char *purpose, ledger_granted *granted, void *context);
+MUST_USE struct status ledger_wait(struct ledger *ledger, uint64_t *ticket, enum ledger_class class,
+                                   uint64_t bytes, enum priority priority, const char *purpose,
+                                   ledger_granted *granted, void *context);
 /* True if the ticket was still waiting and no callback will come. */
 bool ledger_withdraw(struct ledger *ledger, uint64_t ticket);
 void lease_shrink(struct lease *lease, uint64_t bytes); /* to `bytes`; never grows */
@@ -42,6 +45,7 @@ struct ledger_view {
 };
 void ledger_look(struct ledger *ledger, enum ledger_class class, struct ledger_view *out);
 /* Sum by purpose; returns how many purposes there are (at most max are written). */
-size_t ledger_purposes(struct ledger *ledger, enum ledger_class class, const char **purposes, uint64_t *bytes, size_t max);
+size_t ledger_purposes(struct ledger *ledger, enum ledger_class class, const char **purposes, uint64_t *bytes,
+                       size_t max);
 
 #endif
