@@ -6,9 +6,13 @@
 # portable C and, on x86-64, once more for MULX/ADX (see src/field/flavour.h), with every external
 # name suffixed by the flavour. DEPENDS names rooms above this one.
 #
-#   cuzk_test(NAME SOURCES x_test.c ... [ROOMS room ...] [LIBS target ...] [TIMEOUT s])
+#   cuzk_test(NAME SOURCES x_test.c ... [ROOMS room ...] [LIBS target ...] [TIMEOUT s] [LABELS label ...])
 #   cuzk_bench(NAME SOURCES x_bench.c ... [ROOMS room ...])
-#   cuzk_fuzz(NAME SOURCES x_fuzz.c ... [ROOMS room ...])
+#   cuzk_fuzz(NAME SOURCES x_fuzz.c ... [ROOMS room ...] [SEEDS file ...])
+#
+# Labels: `threads` for what uses the pool (run under ThreadSanitizer too; the target thread_tests builds these
+# alone), `slow` for what proves whole sectors (not under sanitizers), `full` for what takes minutes (only in
+# tools/check --full).
 
 set(CUZK_WARNINGS -Wall -Wextra -Wconversion -Wshadow -Werror)
 set(CUZK_WARNINGS_C -Wstrict-prototypes -Wmissing-prototypes)
@@ -30,6 +34,10 @@ target_include_directories(cuzk_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAK
 if(CUZK_SANITIZE)
   target_compile_options(cuzk_options INTERFACE -fsanitize=${CUZK_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(cuzk_options INTERFACE -fsanitize=${CUZK_SANITIZE})
+endif()
+
+if(CUZK_FUZZ) # the fuzzer sees which branches of the rooms an input takes
+  target_compile_options(cuzk_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>)
 endif()
 
 function(cuzk_room name)
@@ -71,6 +79,7 @@ function(cuzk_program_of kind name)
   target_link_libraries(${name} PRIVATE ${T_LIBS})
 endfunction()
 
+add_custom_target(thread_tests)
 function(cuzk_test name)
   cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;ROOMS;LIBS;LABELS" ${ARGN})
   cuzk_program_of(test ${name} SOURCES ${T_SOURCES} ROOMS ${T_ROOMS} LIBS ${T_LIBS} PkgConfig::CMOCKA)
@@ -82,6 +91,9 @@ function(cuzk_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT})
   if(T_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${T_LABELS}")
+    if("threads" IN_LIST T_LABELS)
+      add_dependencies(thread_tests ${name})
+    endif()
   endif()
 endfunction()
 
@@ -90,8 +102,22 @@ function(cuzk_bench name)
   target_compile_definitions(${name} PRIVATE CUZK_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
 endfunction()
 
+# Every target starts from a corpus: the folder fuzz/corpus/NAME and what SEEDS names, gathered beside the program in
+# NAME_seeds. The target fuzz_targets builds all of them.
+add_custom_target(fuzz_targets)
 function(cuzk_fuzz name)
-  cuzk_program_of(fuzz ${name} ${ARGN})
+  cmake_parse_arguments(F "" "" "SOURCES;ROOMS;LIBS;SEEDS" ${ARGN})
+  cuzk_program_of(fuzz ${name} SOURCES ${F_SOURCES} ROOMS ${F_ROOMS} LIBS ${F_LIBS})
   target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzz_targets ${name})
+  if(EXISTS ${CMAKE_SOURCE_DIR}/fuzz/corpus/${name})
+    list(APPEND F_SEEDS ${CMAKE_SOURCE_DIR}/fuzz/corpus/${name})
+  endif()
+  if(NOT F_SEEDS)
+    message(FATAL_ERROR "fuzz target ${name} has no corpus: put files into fuzz/corpus/${name}, or name some as SEEDS")
+  endif()
+  foreach(seed ${F_SEEDS})
+    file(COPY ${seed} DESTINATION ${CMAKE_CURRENT_BINARY_DIR}/${name}_seeds) # libFuzzer also walks folders in it
+  endforeach()
 endfunction()

@@ -28,7 +28,7 @@ static inline unsigned slots_claim(struct slots *slots)
     for (unsigned i = 0; i < slots->count; i++)
         if (!atomic_exchange_explicit(&slots->busy[i], true, memory_order_acquire))
             return i;
-    CHECK(!"more tasks at once than threads");
+    CHECK(false && "more tasks at once than threads");
     return 0;
 }
 
