@@ -73,7 +73,8 @@ static void finish(struct channel *channel, struct call *call)
 static void conclude(struct call *call, uint32_t http2_error)
 {
     char text[128];
-    if (call->timed_out) {
+    bool late = call->deadline != 0 && seconds_now() >= call->deadline;
+    if (call->timed_out || (late && !call->has_code)) { /* a server may reset a call at its deadline */
         say(call, GRPC_DEADLINE_EXCEEDED, "the time of this call is over");
     } else if (!call->has_code && call->http_status != 0 && call->http_status != 200) {
         snprintf(text, sizeof text,
