@@ -12,8 +12,8 @@
 #include "curve/point.h"
 #include "field/flavour.h"
 
-/* Additions that share an inversion of about 60 multiplications: 512 make it 2 % of the work, and their
- * points (96 KiB in G1) and products (64 KiB) stay in the L2 cache between the two passes. */
+/* Additions that share an inversion, which takes as long as 30 of them. Their points (200 KiB in G1) and
+ * products (128 KiB) stay in the L2 cache between the two passes. */
 #define BATCH_SUMS      1024
 #define BATCH_DOUBLINGS 64
 #define BATCH_LIMBS     8 /* room for the radix-2^52 kernels; the others use 6 */
@@ -23,6 +23,11 @@
  * unless CUZK_CPU is set to "portable" or to "adx". Constant after the first call; thread safe. */
 bool batch_x8_in_force(void);
 #endif
+
+/* How many additions make a task of less than 10 ms with the kernels in force, on a slow core: a power of
+ * two, at least 2^12. Constant. */
+size_t g1_batch_task_sums(void);
+size_t g2_batch_task_sums(void);
 
 #define GROUP          g1
 #define FIELD          fp

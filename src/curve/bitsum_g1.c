@@ -6,7 +6,6 @@
 
 #define GROUP                g1
 #define FIELD                fp
-#define TASK_VARIABLES       ((size_t)1 << 15)
 #define XYZZ_FROM            32 /* accumulators */
 #define BITSUM               bitsum_g1
 #define BITSUM_SCRATCH_BYTES bitsum_g1_scratch_bytes

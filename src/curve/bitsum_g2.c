@@ -6,7 +6,6 @@
 
 #define GROUP                g2
 #define FIELD                fp2
-#define TASK_VARIABLES       ((size_t)1 << 13)
 #define XYZZ_FROM            32 /* accumulators */
 #define BITSUM               bitsum_g2
 #define BITSUM_SCRATCH_BYTES bitsum_g2_scratch_bytes

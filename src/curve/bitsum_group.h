@@ -1,5 +1,5 @@
-/* Sums over set bits in one group: a template, included by bitsum_g1.c and bitsum_g2.c with GROUP, FIELD,
- * TASK_VARIABLES and the public names defined. No include guard.
+/* Sums over set bits in one group: a template, included by bitsum_g1.c and bitsum_g2.c with GROUP, FIELD
+ * and the public names defined. No include guard.
  *
  * A slot (one a thread) has BATCH_SUMS accumulators. Points are added to them in turn, a whole batch at a
  * time, so one inversion serves BATCH_SUMS additions, nothing but the points is read from far away, and
@@ -25,7 +25,7 @@ struct GN(bitsum) {
 
 static size_t GN(bitsum_tasks)(size_t n)
 {
-    return (n + TASK_VARIABLES - 1) / TASK_VARIABLES;
+    return (n + GN(batch_task_sums)() - 1) / GN(batch_task_sums)();
 }
 
 size_t BITSUM_SCRATCH_BYTES(size_t n, unsigned threads)
@@ -48,9 +48,10 @@ static void GN(bitsum_add_waiting)(struct GN(bitsum_slot) * slot)
 static void GN(bitsum_rank_task)(void *context, size_t task)
 {
     struct GN(bitsum) *b = context;
-    size_t begin = task * (TASK_VARIABLES / 64), end = begin + TASK_VARIABLES / 64, words = (b->n + 63) / 64;
+    size_t share = GN(batch_task_sums)() / 64, begin = task * share, words = (b->n + 63) / 64;
+    size_t end = words - begin < share ? words : begin + share;
     uint64_t count = 0;
-    for (size_t word = begin; word < end && word < words; word++)
+    for (size_t word = begin; word < end; word++)
         count += (uint64_t)__builtin_popcountll(b->present[word]);
     b->rank[task] = count;
 }
@@ -58,11 +59,12 @@ static void GN(bitsum_rank_task)(void *context, size_t task)
 static void GN(bitsum_task)(void *context, size_t task)
 {
     struct GN(bitsum) *b = context;
-    size_t begin = task * (TASK_VARIABLES / 64), end = begin + TASK_VARIABLES / 64, words = (b->n + 63) / 64;
+    size_t share = GN(batch_task_sums)() / 64, begin = task * share, words = (b->n + 63) / 64;
+    size_t end = words - begin < share ? words : begin + share;
     uint64_t rank = b->present ? b->rank[task] : 0;
     unsigned number = slots_claim(&b->slots);
     struct GN(bitsum_slot) *slot = &b->scratch[number];
-    for (size_t word = begin; word < end && word < words; word++) {
+    for (size_t word = begin; word < end; word++) {
         uint64_t present = b->present ? b->present[word] : UINT64_MAX, set = b->bits[word] & present;
         const GN(affine) *base = b->points + (b->present ? rank : word * 64);
         if (word == words - 1 && b->n % 64)

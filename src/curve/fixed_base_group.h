@@ -197,9 +197,10 @@ struct status FIXED_BASE_MUL(GN(affine) * out, const struct FIXED_BASE *table, c
     unsigned threads = pool_threads(work ? work->pool : NULL);
     struct status s = status_ok();
     size_t share = (n + 4 * (size_t)threads - 1) / (4 * (size_t)threads);
+    size_t most = GN(batch_task_sums)() / table->form.windows; /* in a task */
+    most = most < TASK_SCALARS ? most : TASK_SCALARS;
     call.block = share > BATCH_SUMS ? share : BATCH_SUMS; /* small batches waste inversions */
-    if (call.block > TASK_SCALARS)
-        call.block = TASK_SCALARS;
+    call.block = call.block < most ? call.block : most;
     call.scratch = mem_alloc(threads, sizeof *call.scratch);
     if (!call.scratch)
         return mem_failed("fixed-base multiplication", threads, sizeof *call.scratch);

@@ -7,7 +7,6 @@
 #include "base/status.h"
 
 #define WINDOW_MAX_BITS 16
-#define PART_BUCKETS    ((size_t)1 << 13)
 #define SETS_MAX        16
 
 static unsigned best_bits(size_t n)
@@ -41,7 +40,7 @@ void msm_plan_make(struct msm_plan *out, size_t n, unsigned threads, size_t task
 {
     digits_form_make(&out->form, best_bits(n));
     out->buckets = (size_t)1 << (out->form.bits - 1);
-    out->part = out->buckets < PART_BUCKETS ? out->buckets : PART_BUCKETS;
+    out->part = out->buckets < task_terms / 4 ? out->buckets : task_terms / 4;
     out->threads = threads;
     /* With many threads a small problem is cut smaller, but not below the buckets a chunk has to walk over.
      */

@@ -7,7 +7,6 @@
 
 #define GROUP             g1
 #define FIELD             fp
-#define TASK_TERMS        ((size_t)32768)
 #define MSM               msm_g1
 #define MSM_INDEXED       msm_g1_indexed
 #define MSM_SCRATCH_BYTES msm_g1_scratch_bytes

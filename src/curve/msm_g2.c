@@ -7,7 +7,6 @@
 
 #define GROUP             g2
 #define FIELD             fp2
-#define TASK_TERMS        ((size_t)8192)
 #define MSM               msm_g2
 #define MSM_INDEXED       msm_g2_indexed
 #define MSM_SCRATCH_BYTES msm_g2_scratch_bytes

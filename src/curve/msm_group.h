@@ -1,6 +1,5 @@
 /* Multi-scalar multiplication in one group: a template, included by msm_g1.c and msm_g2.c with GROUP, FIELD
- * TASK_TERMS and the public names
- * MSM, MSM_INDEXED, MSM_SCRATCH_BYTES defined. No include guard.
+ * and the public names MSM, MSM_INDEXED, MSM_SCRATCH_BYTES defined. No include guard.
  *
  * Terms are taken in chunks; a task is one window of one chunk. It sorts the chunk's digits, so that the
  * points of a bucket stand together, and sums them by rounds of batch-affine additions: in each round the
@@ -91,7 +90,7 @@ size_t MSM_SCRATCH_BYTES(size_t n, unsigned threads)
     struct GN(msm) m;
     if (n < MSM_SMALL)
         return 0;
-    msm_plan_make(&m.plan, n, threads, TASK_TERMS);
+    msm_plan_make(&m.plan, n, threads, GN(batch_task_sums)());
     return sizeof m + GN(msm_bucket_count)(&m.plan) * sizeof(GN(affine)) + GN(msm_scratch)(&m, true);
 }
 
@@ -135,6 +134,8 @@ static size_t GN(msm_first_round)(struct GN(msm_slot) * slot, GN(affine) * bucke
         GN(prefetch)(&points[order[k] >> 1]);
     for (size_t bucket = 0; bucket < bucket_count; bucket++) {
         uint32_t end = slot->end[bucket], count = end - i;
+        if (bucket + PREFETCH_TERMS < bucket_count)
+            GN(prefetch)(&buckets[bucket + PREFETCH_TERMS]);
         if (count & 1) {
             if (i + PREFETCH_TERMS < total)
                 GN(prefetch)(&points[order[i + PREFETCH_TERMS] >> 1]);
@@ -301,7 +302,7 @@ static struct status GN(msm_large)(GN(xyzz) * out, const GN(affine) * points, co
                                    const fr *scalars, size_t n, const struct work *work)
 {
     struct msm_plan plan;
-    msm_plan_make(&plan, n, pool_threads(work ? work->pool : NULL), TASK_TERMS);
+    msm_plan_make(&plan, n, pool_threads(work ? work->pool : NULL), GN(batch_task_sums)());
     struct status s = status_ok();
     struct GN(msm) *m = mem_alloc_zero(1, sizeof *m);
     if (!m)

@@ -27,7 +27,7 @@ struct msm_run {
 #define PREPARE_TERMS  ((size_t)4096)
 #define PREFETCH_TERMS 16
 
-/* n >= 1. task_terms: terms that fill a task of about 10 ms. */
+/* n >= 1. task_terms: additions that fill a task, a power of two. */
 void msm_plan_make(struct msm_plan *out, size_t n, unsigned threads, size_t task_terms);
 
 #endif

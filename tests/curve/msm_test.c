@@ -3,6 +3,7 @@
  * the template msm_laws.h. */
 #include "known_scalars.h"
 
+#include "curve/batch_affine.h"
 #include "curve/fixed_base.h"
 #include "curve/msm.h"
 
@@ -10,7 +11,6 @@
 #define FIELD             fp
 #define GENERATOR         G1_GENERATOR
 #define TERMS             2000
-#define LARGE_TERMS       (1 << 16)
 #define MSM               msm_g1
 #define MSM_INDEXED       msm_g1_indexed
 #define MSM_SCRATCH_BYTES msm_g1_scratch_bytes
@@ -24,7 +24,6 @@
 #undef FIELD
 #undef GENERATOR
 #undef TERMS
-#undef LARGE_TERMS
 #undef MSM
 #undef MSM_INDEXED
 #undef MSM_SCRATCH_BYTES
@@ -37,7 +36,6 @@
 #define FIELD             fp2
 #define GENERATOR         G2_GENERATOR
 #define TERMS             500
-#define LARGE_TERMS       (1 << 14)
 #define MSM               msm_g2
 #define MSM_INDEXED       msm_g2_indexed
 #define MSM_SCRATCH_BYTES msm_g2_scratch_bytes
