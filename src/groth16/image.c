@@ -79,10 +79,11 @@ static void set_pointers(struct image *image, const uint8_t *base)
 
 struct decode {
     const struct params_file *file;
-    uint8_t *base;
+    uint8_t *base; /* NULL: points are checked and dropped */
     struct layout layout;
     size_t first_task[QUERY_COUNT + 1];
     bool subgroup;
+    atomic_bool no_memory;
     atomic_ullong *done;
     /* The first bad point in file order: query << 32 | index, and why. */
     atomic_ullong bad;
@@ -95,20 +96,20 @@ static void note_bad(struct decode *d, enum query q, size_t index)
         ;
 }
 
-static void decode_range(struct decode *d, enum query q, size_t first, size_t count)
+/* Points of one query into target. */
+static void decode_range(struct decode *d, enum query q, size_t first, size_t count, uint8_t *target)
 {
     const uint8_t *source = d->file->map.data + d->file->offset[q];
-    uint8_t *target = d->base + d->layout.query[q];
     enum point_error error;
     size_t good = 0;
     if (q == QUERY_B_G2) {
-        g2_affine *out = (g2_affine *)(void *)target + first;
+        g2_affine *out = (g2_affine *)(void *)target;
         good = g2_from_uncompressed_many(out, source + 192 * first, count, &error);
         for (size_t i = 0; d->subgroup && i < good; i++)
             if (!g2_in_subgroup(&out[i]))
                 good = i;
     } else {
-        g1_affine *out = (g1_affine *)(void *)target + first;
+        g1_affine *out = (g1_affine *)(void *)target;
         good = g1_from_uncompressed_many(out, source + 96 * first, count, &error);
         for (size_t i = 0; d->subgroup && i < good; i++)
             if (!g1_in_subgroup(&out[i]))
@@ -132,7 +133,18 @@ static void decode_task(void *context, size_t task)
     while (task >= d->first_task[q + 1])
         q++;
     size_t first = (task - d->first_task[q]) * decode_grain(d), n = d->file->counts.query[q];
-    decode_range(d, q, first, n - first < decode_grain(d) ? n - first : decode_grain(d));
+    size_t count = n - first < decode_grain(d) ? n - first : decode_grain(d);
+    size_t point = q == QUERY_B_G2 ? sizeof(g2_affine) : sizeof(g1_affine);
+    if (d->base != NULL) {
+        decode_range(d, q, first, count, d->base + d->layout.query[q] + first * point);
+        return;
+    }
+    uint8_t *scratch = mem_alloc(count, point);
+    if (scratch == NULL)
+        atomic_store(&d->no_memory, true);
+    else
+        decode_range(d, q, first, count, scratch);
+    mem_free(scratch);
 }
 
 /* Decodes the bad point once more, to say what is wrong with it. */
@@ -165,7 +177,7 @@ static struct status copy_key(struct verifying_key *out, const struct verifying_
     return status_ok();
 }
 
-static struct status decode_all(struct image *out, struct decode *d, const struct work *work)
+static struct status decode_all(struct decode *d, const struct work *work)
 {
     size_t tasks = 0;
     for (enum query q = 0; q < QUERY_COUNT; q++) {
@@ -177,7 +189,16 @@ static struct status decode_all(struct image *out, struct decode *d, const struc
         return work_cancelled_status();
     if (atomic_load(&d->bad) != ULLONG_MAX)
         return bad_point(d);
-    return copy_key(&out->key, &d->file->key);
+    return atomic_load(&d->no_memory) ? mem_failed("points", decode_grain(d), sizeof(g2_affine))
+                                      : status_ok();
+}
+
+struct status params_check_points(const struct params_file *file, bool subgroup, const struct work *work,
+                                  atomic_ullong *done)
+{
+    struct decode d = {.file = file, .subgroup = subgroup, .done = done};
+    atomic_init(&d.bad, ULLONG_MAX);
+    return decode_all(&d, work);
 }
 
 struct status image_decode(struct image *out, const struct params_file *file, bool subgroup,
@@ -193,7 +214,9 @@ struct status image_decode(struct image *out, const struct params_file *file, bo
     out->memory = d.base;
     memset(d.base, 0, PAGE);
     set_pointers(out, d.base);
-    struct status s = decode_all(out, &d, work);
+    struct status s = decode_all(&d, work);
+    if (!status_failed(&s))
+        s = copy_key(&out->key, &d.file->key);
     if (status_failed(&s))
         image_end(out);
     return s;

@@ -60,6 +60,9 @@ struct image {
  * and what is wrong. subgroup: also the order of every point. *done counts points. Memory: image_bytes. */
 MUST_USE struct status image_decode(struct image *out, const struct params_file *file, bool subgroup,
                                     const struct work *work, atomic_ullong *done);
+/* The same checks without keeping the points: a few hundred KB a thread. */
+MUST_USE struct status params_check_points(const struct params_file *file, bool subgroup,
+                                           const struct work *work, atomic_ullong *done);
 MUST_USE struct status image_save(const struct image *image, const char *path, const struct work *work);
 /* Maps a saved image; checks header, lengths, and the digest over the content when `check_content`. The
  * source digest must equal `source` unless that is NULL. */

@@ -35,6 +35,9 @@ static struct status open_and_decode(const uint8_t *data, size_t size, bool subg
     struct status s = image_decode(&image, &file, subgroup, &HERE, NULL);
     if (!status_failed(&s))
         image_end(&image);
+    struct status checked = params_check_points(&file, subgroup, &HERE, NULL); /* says the same */
+    assert_int_equal(checked.code, s.code);
+    assert_string_equal(checked.message, s.message);
     params_close(&file);
     return s;
 }

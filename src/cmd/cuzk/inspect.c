@@ -39,21 +39,24 @@ static int failed(const struct inspect *in, const struct status *s)
 
 /* ---- params ---- */
 
-static void report_on(atomic_ullong *done, uint64_t total, const char *what)
-{
-    progress_bar(NULL, what, atomic_load(done), total);
-}
-
 static struct status look_at_params(const struct inspect *in, struct params_file *file, uint8_t digest[64])
 {
+    struct progress_watch watch;
     atomic_ullong done;
+    uint64_t points = 0;
     atomic_init(&done, 0);
-    report_on(&done, file->map.size, "hashing");
-    TRY(params_digest(digest, &file->map, &in->work, &done));
-    struct image image;
-    TRY(image_decode(&image, file, in->subgroup, &in->work, NULL));
-    image_end(&image);
-    return status_ok();
+    progress_watch_start(&watch, "hashing", &done, file->map.size);
+    struct status s = params_digest(digest, &file->map, &in->work, &done);
+    progress_watch_end(&watch);
+    if (status_failed(&s))
+        return s;
+    for (enum query q = 0; q < QUERY_COUNT; q++)
+        points += file->counts.query[q];
+    atomic_store(&done, 0);
+    progress_watch_start(&watch, "checking points", &done, points);
+    s = params_check_points(file, in->subgroup, &in->work, &done);
+    progress_watch_end(&watch);
+    return s;
 }
 
 static int inspect_params(const struct inspect *in)
@@ -68,7 +71,6 @@ static int inspect_params(const struct inspect *in)
         params_close(&file);
         return failed(in, &s);
     }
-    progress_clear();
     struct result r = {.json = in->json};
     result_text(&r, "file", in->path);
     result_bytes(&r, "bytes", file.map.size);
