@@ -5,9 +5,9 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/random.h"
-#include "cuzk.pb-c.h"
 #include "filecoin/vanilla_file.h"
 
+#include <cuzk.pb-c.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

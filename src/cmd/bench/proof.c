@@ -2,8 +2,8 @@
 #include "cmd/bench/proof.h"
 
 #include "base/mem.h"
-#include "cuzk.pb-c.h"
 
+#include <cuzk.pb-c.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "cuzk.pb-c.h"
 
+#include <cuzk.pb-c.h>
 #include <stdio.h>
 #include <string.h>
 
