@@ -36,7 +36,7 @@ const (
 func setting(t testing.TB, name string) string {
 	value := os.Getenv(name)
 	if value == "" {
-		t.Fatalf("%s is not set: run these tests by ctest (go_clients_test), or see tests/clients/go/README.md", name)
+		t.Fatalf("%s is not set: tests/clients/CMakeLists.txt tells the settings; ctest -R go_clients makes them", name)
 	}
 	return value
 }
