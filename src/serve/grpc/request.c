@@ -87,7 +87,8 @@ void request_headers_end(struct grpc_call *call)
     else if (call->bad_timeout)
         call_refuse(call, GRPC_INTERNAL, 0, "header grpc-timeout cannot be read");
     else if (call->method == NULL)
-        call_refuse(call, GRPC_UNIMPLEMENTED, 0, "unknown method %s", call->path);
+        call_refuse(call, GRPC_UNIMPLEMENTED, 0, "unknown method %s",
+                    call->path[0] != 0 ? call->path : "with a long name");
     else if (server->phase != SERVER_RUNNING)
         call_refuse(call, GRPC_UNAVAILABLE, 1000, "the daemon is stopping");
     if (call->state == REQUEST_HEADERS)

@@ -55,7 +55,8 @@ size_t grpc_message_encode(char *out, const char *text, size_t size)
     size_t n = 0;
     for (size_t i = 0; i < size; i++) {
         uint8_t c = (uint8_t)text[i];
-        if (c >= 0x20 && c <= 0x7e && c != '%') {
+        bool edge = i == 0 || i + 1 == size; /* a header's value neither begins nor ends with a space */
+        if (c >= 0x20 && c <= 0x7e && c != '%' && !(c == ' ' && edge)) {
             out[n++] = (char)c;
         } else {
             out[n++] = '%';
