@@ -1,5 +1,5 @@
 /* cuzk inspect: what a file holds, and whether it is sound, without proving anything. */
-#include "cmd/cuzk/commands.h"
+#include "cmd/cuzk/inspect.h"
 
 #include "base/blake2b.h"
 #include "base/mem.h"
@@ -15,20 +15,13 @@
 
 #define SMALL_FILE_MAX ((size_t)64 << 20)
 
-struct inspect {
-    const char *what, *path;
-    bool subgroup, json;
-    struct pool *pool;
-    struct work work;
-};
-
 static const char *published_name(const uint8_t digest[64])
 {
     const struct manifest_entry *entry = manifest_by_digest(digest);
     return entry == NULL ? "no: not a published file" : entry->file;
 }
 
-static int failed(const struct inspect *in, const struct status *s)
+int inspect_failed(const struct inspect *in, const struct status *s)
 {
     struct cuzk_error error = {.code = (enum cuzk_code)s->code};
     memcpy(error.message, s->message, sizeof error.message);
@@ -65,11 +58,11 @@ static int inspect_params(const struct inspect *in)
     uint8_t digest[64];
     struct status s = params_open(&file, in->path);
     if (status_failed(&s))
-        return failed(in, &s);
+        return inspect_failed(in, &s);
     s = look_at_params(in, &file, digest);
     if (status_failed(&s)) {
         params_close(&file);
-        return failed(in, &s);
+        return inspect_failed(in, &s);
     }
     struct result r = {.json = in->json};
     result_text(&r, "file", in->path);
@@ -100,7 +93,7 @@ static int inspect_vk(const struct inspect *in)
         s = blake2b(digest, data, size);
     mem_free(data);
     if (status_failed(&s))
-        return failed(in, &s);
+        return inspect_failed(in, &s);
     struct result r = {.json = in->json};
     result_text(&r, "file", in->path);
     result_number(&r, "bytes", size);
@@ -130,7 +123,7 @@ static int inspect_proof(const struct inspect *in)
     }
     mem_free(data);
     if (status_failed(&s))
-        return failed(in, &s);
+        return inspect_failed(in, &s);
     struct result r = {.json = in->json};
     result_text(&r, "file", in->path);
     result_number(&r, "partitions", size / PROOF_BYTES);
@@ -175,7 +168,7 @@ static int inspect_shape(const struct inspect *in)
     const struct expander *const *expanders = gadget_expanders(&count);
     struct status s = shape_load(&shape, in->path, expanders, count);
     if (status_failed(&s))
-        return failed(in, &s);
+        return inspect_failed(in, &s);
     struct result r = {.json = in->json};
     result_text(&r, "file", in->path);
     result_hex(&r, "digest", shape->digest, 32);
@@ -197,11 +190,8 @@ static int run(int argc, char **argv)
     static const struct {
         const char *what;
         int (*run)(const struct inspect *);
-    } kinds[] = {{"params", inspect_params},
-                 {"vk", inspect_vk},
-                 {"c1", inspect_c1},
-                 {"proof", inspect_proof},
-                 {"shape", inspect_shape}};
+    } kinds[] = {{"params", inspect_params},   {"vk", inspect_vk},       {"c1", inspect_c1},
+                 {"vanilla", inspect_vanilla}, {"proof", inspect_proof}, {"shape", inspect_shape}};
     struct inspect in = {0};
     const char *positional[2] = {NULL, NULL};
     const struct arg args[] = {
@@ -214,7 +204,7 @@ static int run(int argc, char **argv)
                     &exit_code))
         return exit_code;
     if (positional[0] == NULL || positional[1] == NULL)
-        return usage_error("cuzk inspect params|vk|c1|proof|shape FILE",
+        return usage_error("cuzk inspect params|vk|c1|vanilla|proof|shape FILE",
                            "cuzk inspect wants a kind of file and its path");
     in.what = positional[0];
     in.path = positional[1];
@@ -223,15 +213,16 @@ static int run(int argc, char **argv)
             continue;
         struct status s = pool_start(&in.pool, 0);
         if (status_failed(&s))
-            return failed(&in, &s);
+            return inspect_failed(&in, &s);
         in.work = (struct work){in.pool, PRIORITY_NORMAL, NULL};
         exit_code = kinds[i].run(&in);
         pool_end(in.pool);
         return exit_code;
     }
-    return usage_error("kinds are params, vk, c1, proof, shape", "cuzk inspect does not know \"%s\"",
+    return usage_error("kinds are params, vk, c1, vanilla, proof, shape", "cuzk inspect does not know \"%s\"",
                        in.what);
 }
 
-const struct command COMMAND_INSPECT = {"inspect", "what a file holds: params, vk, c1, proof or shape",
-                                        "params|vk|c1|proof|shape FILE [--subgroup] [--json]", run};
+const struct command COMMAND_INSPECT = {"inspect",
+                                        "what a file holds: params, vk, c1, vanilla proofs, proof or shape",
+                                        "params|vk|c1|vanilla|proof|shape FILE [--subgroup] [--json]", run};
