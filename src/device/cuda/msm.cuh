@@ -196,7 +196,7 @@ template <class F> __global__ void msm_weighted(xyzz<F> *out, point_store<F> sto
         point_add(sum, sum, p);
     }
     /* weighted is the sum of (i - first) P_i; now the suffix sums of the runs */
-    values[threadIdx.x] = sum;
+    copied(&values[threadIdx.x], sum);
     __syncthreads();
     for (uint32_t width = 1; width < blockDim.x; width *= 2) {
         bool take = threadIdx.x + width < blockDim.x;
@@ -205,16 +205,17 @@ template <class F> __global__ void msm_weighted(xyzz<F> *out, point_store<F> sto
             point_add(t, t, sum);
         }
         __syncthreads();
-        if (take)
-            values[threadIdx.x] = sum = t;
+        if (take) {
+            copied(&sum, t);
+            copied(&values[threadIdx.x], t);
+        }
         __syncthreads();
     }
-    xyzz<F> suffix = sum;
     if (threadIdx.x == 0) {
-        out[2 * blockIdx.x] = suffix;
-        set_infinity(suffix);
+        copied(&out[2 * blockIdx.x], sum);
+        set_infinity(sum);
     }
-    block_sum(values, suffix);
+    block_sum(values, sum);
     xyzz<F> runs = values[0];
     __syncthreads();
     block_sum(values, weighted);
@@ -227,7 +228,7 @@ template <class F> __global__ void msm_weighted(xyzz<F> *out, point_store<F> sto
         }
         weighted = values[0];
         point_add(t, t, weighted);
-        out[2 * blockIdx.x + 1] = t;
+        copied(&out[2 * blockIdx.x + 1], t);
     }
 }
 

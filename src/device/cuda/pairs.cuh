@@ -158,15 +158,20 @@ __global__ void BOUNDS(128, pieces_of<F>::blocks)
     size_t i = (size_t)(chain / 32) * 32 * cut.length + chain % 32;
     F product = field_of<F>::one();
     bool marked = false;
-    for (uint32_t k = 0; k < cut.length && i < count; k++, i += 32) {
-        pair_refs refs = list[i];
+    pair_refs refs = {0, 0};
+    if (i < count)
+        refs = list[i];
+    for (uint32_t k = 0; k < cut.length && i < count; k++) {
         F x1, x2;
         ref_load(x1, store, refs.a, 0);
         ref_load(x2, store, refs.b, 0);
+        if (i + 32 < count) /* the next pair, so that its points wait for one memory access and not for two */
+            refs = list[i + 32];
         marked |= top_word(x1) == 0 || top_word(x2) == 0;
         planes_store(before, i, product);
         fp_sub_wide(x2, x2, x1);
         fp_mul(product, x2, product);
+        i += 32;
     }
     if (marked || fp_is_zero(product)) {
         product = field_of<F>::zero();

@@ -42,16 +42,28 @@ namespace gpu
     }
 }
 
+/* A copy of an accumulator that functions out of line have worked on. nvcc 13.0 takes the first 16 bytes of
+ * such a variable for undefined after a loop of calls and drops their copy (seen in the PTX of sum_xyzz and
+ * bitsum_simple in G1, whose results were wrong on the card); what is read as volatile it leaves alone. */
+template <class T> DEVICE void copied(T *to, const T &from)
+{
+    const volatile uint32_t *w = (const volatile uint32_t *)&from;
+    T t;
+    uint32_t *v = (uint32_t *)&t;
+    UNROLL for (size_t i = 0; i < sizeof(T) / 4; i++) v[i] = w[i];
+    *to = t;
+}
+
 /* Sum of XYZZ values over a block through shared memory; result in values[0]. Threads a power of two. */
 template <class F> DEVICE void block_sum(xyzz<F> *values, const xyzz<F> &mine)
 {
-    values[threadIdx.x] = mine;
+    copied(&values[threadIdx.x], mine);
     __syncthreads();
     for (uint32_t width = blockDim.x / 2; width > 0; width /= 2) {
         if (threadIdx.x < width) {
             xyzz<F> a = values[threadIdx.x], b = values[threadIdx.x + width];
             point_add(a, a, b);
-            values[threadIdx.x] = a;
+            copied(&values[threadIdx.x], a);
         }
         __syncthreads();
     }
