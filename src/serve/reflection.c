@@ -202,9 +202,15 @@ static void answer_services(struct grpc_call *call, reply *r)
     send_message(call, &r->base);
 }
 
+static void gone(void *context)
+{
+    grpc_end(context, GRPC_CANCELLED, NULL, 0);
+}
+
 void handle_reflection(void *context, struct grpc_call *call, struct grpc_message *message)
 {
     (void)context;
+    grpc_call_watch(call, gone, NULL, call);
     if (message == NULL) {
         grpc_end(call, GRPC_OK, NULL, 0);
         return;

@@ -46,9 +46,15 @@ void service_answer(struct held *h, const char *text)
     grpc_answer(h->call, text, strlen(text));
 }
 
+static void stream_gone(void *context)
+{
+    grpc_end(context, GRPC_CANCELLED, NULL, 0);
+}
+
 static void stream(void *context, struct grpc_call *call, struct grpc_message *m)
 {
     (void)context;
+    grpc_call_watch(call, stream_gone, NULL, call);
     if (m == NULL) {
         grpc_end(call, GRPC_OK, NULL, 0);
         return;

@@ -266,8 +266,10 @@ static struct status in_use(const char *path, pid_t pid)
 static int open_lock(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0644);
-    if (fd < 0 && errno == EACCES)
+    if (fd < 0 && errno == EACCES) {
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+        errno = EACCES;
+    }
     return fd;
 }
 

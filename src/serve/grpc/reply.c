@@ -137,7 +137,7 @@ static void free_call(struct grpc_call *call)
 
 static void tell_gone(struct grpc_call *call)
 {
-    if (!call->owned || call->gone_told)
+    if (!call->owned || call->gone_told || atomic_load(&call->given_back))
         return;
     call->gone_told = true;
     if (call->gone != NULL)
