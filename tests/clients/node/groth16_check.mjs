@@ -1,11 +1,12 @@
-// Checks a proof of a PoRep partition with @noble/curves, which shares nothing with cuzk: key and proof are decoded here, the
-// public inputs are read off the C1 output here, and the pairing is noble's.
+// Checks a proof of one partition with @noble/curves, which shares nothing with cuzk: key and proof are decoded here, the
+// public inputs are read off a C1 output here or come as a JSON array of decimal numbers (public_inputs.mjs), and the pairing
+// is noble's.
 //
-//   node groth16_check.mjs KEY PROOF C1.json PARTITION      exit code 0 valid, 7 invalid
+//   node groth16_check.mjs KEY PROOF C1.json|INPUTS.json PARTITION      exit code 0 valid, 7 invalid
 import { readFileSync } from 'node:fs';
 import { bls12_381 as bls } from '@noble/curves/bls12-381.js';
 
-const [keyPath, proofPath, c1Path, partitionText] = process.argv.slice(2);
+const [keyPath, proofPath, inputsPath, partitionText] = process.argv.slice(2);
 const partition = Number(partitionText);
 const be = (bytes) => BigInt('0x' + Buffer.from(bytes).toString('hex'));
 const le = (bytes) => be(Uint8Array.from(bytes).reverse());
@@ -24,8 +25,8 @@ const key = { alpha: g1(vk.subarray(0)), beta2: g2(vk.subarray(192)), gamma2: g2
 const count = vk.readUInt32BE(864);
 const ic = Array.from({ length: count }, (_, i) => g1(vk.subarray(868 + 96 * i)));
 
-// The vector of a partition: replica_id, comm_d, comm_r; then per challenge the node, its 14 parents, and the node three times.
-const c1 = JSON.parse(readFileSync(c1Path, 'utf8'));
+// The vector of a PoRep partition: replica_id, comm_d, comm_r; then per challenge the node, its 14 parents, and the node three
+// times.
 const merkle = (m) => Object.values(m.data)[0];
 const elements = (m) => {
   const body = merkle(m);
@@ -36,13 +37,18 @@ const leaf = (m) => {
   for (const e of elements(m)) { at += BigInt(e.index) * weight; weight *= BigInt(e.hashes.length + 1); }
   return at;
 };
-const inputs = [c1.replica_id, c1.comm_d, c1.comm_r].map(le);
-for (const p of Object.values(c1.vanilla_proofs)[0][partition]) {
-  const columns = [...p.replica_column_proofs.drg_parents, ...p.replica_column_proofs.exp_parents];
-  inputs.push(leaf(p.comm_d_proofs), ...columns.map((c) => leaf(c.inclusion_proof)), BigInt(p.labeling_proofs[0].node),
-    leaf(p.comm_r_last_proof), leaf(p.replica_column_proofs.c_x.inclusion_proof));
-}
-if (inputs.length + 1 !== count) throw new Error(`key wants ${count - 1} inputs, the C1 output gives ${inputs.length}`);
+const inputsOfC1 = (c1) => {
+  const inputs = [c1.replica_id, c1.comm_d, c1.comm_r].map(le);
+  for (const p of Object.values(c1.vanilla_proofs)[0][partition]) {
+    const columns = [...p.replica_column_proofs.drg_parents, ...p.replica_column_proofs.exp_parents];
+    inputs.push(leaf(p.comm_d_proofs), ...columns.map((c) => leaf(c.inclusion_proof)), BigInt(p.labeling_proofs[0].node),
+      leaf(p.comm_r_last_proof), leaf(p.replica_column_proofs.c_x.inclusion_proof));
+  }
+  return inputs;
+};
+const given = JSON.parse(readFileSync(inputsPath, 'utf8'));
+const inputs = Array.isArray(given) ? given.map(BigInt) : inputsOfC1(given);
+if (inputs.length + 1 !== count) throw new Error(`key wants ${count - 1} inputs, "${inputsPath}" gives ${inputs.length}`);
 
 let valid = false;
 try {

@@ -1,0 +1,36 @@
+// The public inputs of a PoSt or SnapDeals partition of 2 KiB sectors, from public values alone and with nothing of cuzk: a JSON
+// array of decimal numbers.
+//
+//   node public_inputs.mjs INFO.json winning
+//   node public_inputs.mjs INFO.json window PARTITION 1.0.0|1.2.0
+//   node public_inputs.mjs INFO.json snap
+//
+// INFO.json: randomness and sectors (sector, comm_r), or comm_r_old, comm_r_new, comm_d_new; all hexadecimal.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+const [path, kind, partitionText, api] = process.argv.slice(2);
+const info = JSON.parse(readFileSync(path, 'utf8'));
+const NODES = 64n, SECTORS_PER_PARTITION = 2, CHALLENGES = 10, WINNING_CHALLENGES = 66;
+const field = (hex) => BigInt('0x' + Buffer.from(hex, 'hex').reverse().toString('hex'));
+const le64 = (n) => { const b = Buffer.alloc(8); b.writeBigUInt64LE(BigInt(n)); return b; };
+const challenge = (sector, index) => createHash('sha256')
+  .update(Buffer.from(info.randomness, 'hex')).update(le64(sector)).update(le64(index)).digest().readBigUInt64LE(0) % NODES;
+
+const winning = () => {
+  const [s] = info.sectors;
+  return Array.from({ length: WINNING_CHALLENGES }, (_, j) => [field(s.comm_r), challenge(s.sector, j)]).flat();
+};
+const window = (partition) => {
+  const first = partition * SECTORS_PER_PARTITION;
+  const groups = info.sectors.slice(first, first + SECTORS_PER_PARTITION).map((s, i) => [
+    field(s.comm_r),
+    ...Array.from({ length: CHALLENGES }, (_, n) => challenge(s.sector, api === '1.2.0' ? n : CHALLENGES * (first + i) + n)),
+  ]);
+  while (groups.length < SECTORS_PER_PARTITION) groups.push(groups.at(-1));
+  return groups.flat();
+};
+const snap = () => [1n, field(info.comm_r_old), field(info.comm_d_new), field(info.comm_r_new)];
+
+const inputs = kind === 'winning' ? winning() : kind === 'window' ? window(Number(partitionText)) : snap();
+console.log(JSON.stringify(inputs.map(String)));
