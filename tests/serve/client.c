@@ -214,13 +214,13 @@ void client_reset(struct client *c, struct client_call *call)
 static bool push(struct client *c)
 {
     bool moved = false;
-    while (!c->lost) {
+    while (!c->lost && !c->deaf) {
         while (c->pending_sent < c->pending_size) {
             ssize_t n =
                 send(c->fd, c->pending + c->pending_sent, c->pending_size - c->pending_sent, MSG_NOSIGNAL);
             if (n < 0 && errno == EAGAIN)
                 return moved;
-            c->lost = n < 0;
+            c->deaf = n < 0;
             if (n < 0)
                 return true;
             c->pending_sent += (size_t)n;
@@ -279,7 +279,9 @@ void client_wait(struct client *c, struct client_call *call)
         client_step(c);
         if (call->closed)
             break;
-        short out = c->pending_sent < c->pending_size || nghttp2_session_want_write(c->session) ? POLLOUT : 0;
+        short out = !c->deaf && (c->pending_sent < c->pending_size || nghttp2_session_want_write(c->session))
+                        ? POLLOUT
+                        : 0;
         struct pollfd p = {.fd = c->fd, .events = (short)(POLLIN | out)};
         assert_true(poll(&p, 1, 20000) > 0);
     }

@@ -44,7 +44,7 @@ struct client {
     nghttp2_session *session;
     struct client_call *calls[CALLS_MAX];
     size_t calls_count;
-    bool lost, goaway;
+    bool lost, deaf, goaway; /* deaf: the server takes no more, but may have said something */
     size_t pings;
     uint8_t pending[65536 + 16384];
     size_t pending_size, pending_sent;

@@ -19,7 +19,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
     c->headers_ms = c->server->now_ms;
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST)
         return 0; /* trailers of a request mean nothing here */
-    struct grpc_call *call = request_begin(c, frame->hd.stream_id);
+    struct grpc_call *call = input_begin(c, frame->hd.stream_id);
     if (call == NULL) {
         c->headers_ms = 0;
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
@@ -35,7 +35,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     (void)context;
     struct grpc_call *call = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
     if (call != NULL && frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST)
-        request_header(call, name, name_size, value, value_size);
+        input_header(call, name, name_size, value, value_size);
     return 0;
 }
 
@@ -48,7 +48,7 @@ static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, v
         c->headers_ms = 0;
         call = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
         if (call != NULL && frame->headers.cat == NGHTTP2_HCAT_REQUEST)
-            request_headers_end(call);
+            input_headers_end(call);
         break;
     case NGHTTP2_DATA:
         call = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
@@ -60,7 +60,7 @@ static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, v
         break;
     }
     if (call != NULL && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
-        request_end(call);
+        input_end(call);
     return 0;
 }
 
@@ -84,7 +84,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
         return NGHTTP2_ERR_CALLBACK_FAILURE;
     struct grpc_call *call = nghttp2_session_get_stream_user_data(session, stream);
     if (call != NULL)
-        request_data(call, data, size);
+        input_data(call, data, size);
     return 0;
 }
 

@@ -2,7 +2,7 @@
  *
  *     server.c      the loop: sockets, posts from other threads, timers, starting and stopping
  *     connection.c  one peer: bytes in and out, the HTTP/2 session, keepalive
- *     request.c     a call's first half: headers, and the message with its reservation
+ *     input.c       a call's first half: headers, and the message with its reservation
  *     reply.c       its second half: answers, trailers, the end
  *
  * A call lives while its stream is open or a handler owns it, whichever is longer. */
@@ -197,16 +197,16 @@ void connection_free(struct connection *c);
 void connection_timer(struct connection *c);            /* sets its timer by what it waits for */
 void connection_leave(struct connection *c, bool last); /* GOAWAY: the notice, or the last word */
 
-/* ---- request.c ---- */
-struct grpc_call *request_begin(struct connection *c, int32_t stream); /* NULL: no memory */
-void request_header(struct grpc_call *call, const uint8_t *name, size_t name_size, const uint8_t *value,
-                    size_t value_size);
-void request_headers_end(struct grpc_call *call);
-void request_data(struct grpc_call *call, const uint8_t *data, size_t size);
-void request_end(struct grpc_call *call); /* END_STREAM */
+/* ---- input.c   ---- */
+struct grpc_call *input_begin(struct connection *c, int32_t stream); /* NULL: no memory */
+void input_header(struct grpc_call *call, const uint8_t *name, size_t name_size, const uint8_t *value,
+                  size_t value_size);
+void input_headers_end(struct grpc_call *call);
+void input_data(struct grpc_call *call, const uint8_t *data, size_t size);
+void input_end(struct grpc_call *call); /* END_STREAM */
 /* Frees what has been received and is not a handler's, withdraws from the ledger. */
-void request_drop(struct grpc_call *call);
-void request_timer(struct grpc_call *call); /* sets the call's timer by what it waits for */
+void input_drop(struct grpc_call *call);
+void input_timer(struct grpc_call *call); /* sets the call's timer by what it waits for */
 
 /* ---- reply.c ---- */
 /* Ends the call from the server's side: trailers with the code; the handler is told gone(). */

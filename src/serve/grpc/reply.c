@@ -114,7 +114,7 @@ static void send_reply(struct grpc_call *call)
     if (error != 0)
         (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, call->stream, NGHTTP2_INTERNAL_ERROR);
     connection_dirty(c);
-    request_timer(call);
+    input_timer(call);
 }
 
 void call_trailers_sent(struct grpc_call *call)
@@ -163,7 +163,7 @@ void call_refuse(struct grpc_call *call, enum grpc_code code, uint64_t retry_ms,
     va_end(arguments);
     utf8_repair(call->text);
     set_end(call, code, retry_ms);
-    request_drop(call);
+    input_drop(call);
     send_reply(call);
     tell_gone(call);
 }
@@ -178,7 +178,7 @@ void call_refuse_http(struct grpc_call *call, const char *http_status, const cha
     struct connection *c = call->connection;
     snprintf(call->text, sizeof call->text, "%s", text);
     set_end(call, GRPC_UNKNOWN, 0);
-    request_drop(call);
+    input_drop(call);
     call->headers_sent = true;
     int error =
         nghttp2_submit_response(c->session, call->stream, list, sizeof list / sizeof *list, &provider);
@@ -192,7 +192,7 @@ void call_closed(struct grpc_call *call)
     struct connection *c = call->connection;
     if (!call->ended)
         set_end(call, GRPC_CANCELLED, 0);
-    request_drop(call);
+    input_drop(call);
     while (call->replies != NULL)
         drop_reply(call);
     *(call->before != NULL ? &call->before->after : &c->calls) = call->after;
@@ -286,7 +286,7 @@ static void end_posted(struct grpc_server *server, struct post *post)
         return;
     memcpy(call->text, call->end_text, sizeof call->text);
     set_end(call, call->end_code, call->end_retry_ms);
-    request_drop(call);
+    input_drop(call);
     send_reply(call);
 }
 

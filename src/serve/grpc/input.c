@@ -7,7 +7,7 @@
 
 static void timer_fired(struct timer *timer, uint64_t now_ms);
 
-struct grpc_call *request_begin(struct connection *c, int32_t stream)
+struct grpc_call *input_begin(struct connection *c, int32_t stream)
 {
     struct grpc_server *server = c->server;
     struct grpc_call *call = mem_alloc_zero(1, sizeof *call);
@@ -37,8 +37,8 @@ static bool is(const uint8_t *text, size_t size, const char *what)
     return size == strlen(what) && memcmp(text, what, size) == 0;
 }
 
-void request_header(struct grpc_call *call, const uint8_t *name, size_t name_size, const uint8_t *value,
-                    size_t value_size)
+void input_header(struct grpc_call *call, const uint8_t *name, size_t name_size, const uint8_t *value,
+                  size_t value_size)
 {
     call->header_bytes += name_size + value_size + 32;
     if (is(name, name_size, ":path")) {
@@ -66,7 +66,7 @@ static const struct grpc_method *find_method(const struct grpc_server *server, c
     return NULL;
 }
 
-void request_headers_end(struct grpc_call *call)
+void input_headers_end(struct grpc_call *call)
 {
     const struct grpc_server *server = call->server;
     if (call->state != REQUEST_HEADERS)
@@ -93,7 +93,7 @@ void request_headers_end(struct grpc_call *call)
         call_refuse(call, GRPC_UNAVAILABLE, 1000, "the daemon is stopping");
     if (call->state == REQUEST_HEADERS)
         call->state = REQUEST_PREFIX;
-    request_timer(call);
+    input_timer(call);
 }
 
 /* ---- bytes without a lease ---- */
@@ -196,7 +196,7 @@ static void begin_body(struct grpc_call *call, struct lease lease)
     consume(call, call->head_unread);
     call->head_unread = 0;
     connection_dirty(call->connection);
-    request_timer(call);
+    input_timer(call);
 }
 
 static void upload_granted(struct grpc_server *server, struct post *post)
@@ -357,7 +357,7 @@ static size_t take_body(struct grpc_call *call, const uint8_t *data, size_t size
     return n;
 }
 
-void request_data(struct grpc_call *call, const uint8_t *data, size_t size)
+void input_data(struct grpc_call *call, const uint8_t *data, size_t size)
 {
     call->body_ms = call->server->now_ms;
     while (size != 0) {
@@ -383,10 +383,10 @@ void request_data(struct grpc_call *call, const uint8_t *data, size_t size)
         data += n;
         size -= n;
     }
-    request_timer(call);
+    input_timer(call);
 }
 
-void request_end(struct grpc_call *call)
+void input_end(struct grpc_call *call)
 {
     struct grpc_message *message = call->message;
     call->input_ended = true;
@@ -417,10 +417,10 @@ void request_end(struct grpc_call *call)
     case REQUEST_OVER:
         break;
     }
-    request_timer(call);
+    input_timer(call);
 }
 
-void request_drop(struct grpc_call *call)
+void input_drop(struct grpc_call *call)
 {
     struct upload *upload = call->upload;
     call->state = REQUEST_OVER;
@@ -482,7 +482,7 @@ static uint64_t next_look(const struct grpc_call *call)
     return next;
 }
 
-void request_timer(struct grpc_call *call)
+void input_timer(struct grpc_call *call)
 {
     uint64_t next = next_look(call);
     if (call->connection != NULL && next != UINT64_MAX &&
