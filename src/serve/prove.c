@@ -259,10 +259,13 @@ static void job_ended(void *context, const struct job_result *r)
     bool drained = r->state == JOB_CANCELLED && atomic_load(&j->proving->draining);
     if (!first_to_answer(j))
         return;
-    if (j->method == PROVE && (bad_input || drained))
-        fail_call(j->proving, j->call, method_names[j->method], &r->status, true);
-    else
+    if (j->method == PROVE && (bad_input || drained)) {
+        struct status s = r->status;
+        s.code = drained ? STATUS_CANCELLED : s.code;
+        fail_call(j->proving, j->call, method_names[j->method], &s, true);
+    } else {
         answer_result(j, r);
+    }
 }
 
 /* Waits for the job j->id, in whatever thread sets the call up. */

@@ -21,7 +21,7 @@ int fixture_setup(void **state)
 {
     static int number;
     struct fixture *f = calloc(1, sizeof *f);
-    uint64_t limits[LEDGER_CLASSES] = {512 << 20, 1 << 20, 0};
+    uint64_t limits[LEDGER_CLASSES] = {100 << 20, 1 << 20, 0};
     struct listener *listener;
     char address[96];
     assert_non_null(f);
