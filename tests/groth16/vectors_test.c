@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-static const struct work HERE = {NULL, PRIORITY_NORMAL, NULL};
 static char folder[64];
 
 static void t3_value(fr *out, const char *name)
@@ -61,7 +60,8 @@ static void paths(char params[128], char vk[128], const struct vector *v)
     snprintf(vk, 128, "%s/%s.vk", folder, v->name);
 }
 
-static void prove_vector(uint8_t proof[PROOF_BYTES], const struct vector *v, const struct image *image)
+static void prove_vector(uint8_t proof[PROOF_BYTES], const struct vector *v, const struct image *image,
+                         struct pool *pool)
 {
     struct device *device;
     struct device_srs *srs;
@@ -69,7 +69,7 @@ static void prove_vector(uint8_t proof[PROOF_BYTES], const struct vector *v, con
     struct device_pending *pending;
     struct partial_sums sums;
     struct proof p;
-    must(device_cpu_open(&device, NULL));
+    must(device_cpu_open(&device, pool));
     must(device->operations->load_srs(&srs, device, image));
     must(device->operations->load_shape(&loaded, device, v->shape));
     must(device->operations->prove_start(&pending, device, srs, loaded, &v->seeds, PRIORITY_NORMAL, NULL));
@@ -81,14 +81,15 @@ static void prove_vector(uint8_t proof[PROOF_BYTES], const struct vector *v, con
     device->operations->close(device);
 }
 
-static void check_vector(struct vector *v)
+static void check_vector_with(struct vector *v, struct pool *pool)
 {
+    const struct work work = {pool, PRIORITY_NORMAL, NULL};
     char params[128], vk[128], hex[2 * PROOF_BYTES + 1];
     struct params_file file;
     struct image image;
     uint8_t bytes[PROOF_BYTES];
     paths(params, vk, v);
-    must(setup_run(params, vk, v->shape, &v->toxic, NULL, &HERE, NULL));
+    must(setup_run(params, vk, v->shape, &v->toxic, NULL, &work, NULL));
     file_sha256(hex, params);
     assert_string_equal(hex, v->params_sha256);
     if (v->vk_sha256 != NULL) {
@@ -96,8 +97,8 @@ static void check_vector(struct vector *v)
         assert_string_equal(hex, v->vk_sha256);
     }
     must(params_open(&file, params));
-    must(image_decode(&image, &file, true, &HERE, NULL));
-    prove_vector(bytes, v, &image);
+    must(image_decode(&image, &file, true, &work, NULL));
+    prove_vector(bytes, v, &image, pool);
     hex_encode(hex, bytes, PROOF_BYTES);
     assert_string_equal(hex, v->proof);
 
@@ -110,6 +111,15 @@ static void check_vector(struct vector *v)
     assert_int_equal(s.code, STATUS_REJECTED);
     image_end(&image);
     params_close(&file);
+}
+
+static void check_vector(struct vector *v)
+{
+    struct pool *pool;
+    check_vector_with(v, NULL);
+    must(pool_start(&pool, 3));
+    check_vector_with(v, pool);
+    pool_end(pool);
     vector_end(v);
 }
 
