@@ -15,7 +15,7 @@ void engine_counts(const struct engine *e, struct engine_counts *out)
         const struct job *job = e->jobs[i];
         if (!job_live(job))
             out->jobs_retained++;
-        else if (job->opening || job_begun(job))
+        else if (job_begun(job))
             out->jobs_running++;
         else
             out->jobs_waiting++;
