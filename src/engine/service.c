@@ -283,9 +283,7 @@ static struct status add(struct engine_service *s, struct record *r, const struc
     service_say(s, 2, "job %s (%.60s): %s, %u partitions, %llu bytes", r->id, r->request_id,
                 r->outline.circuit, r->outline.partitions, (unsigned long long)view.request_bytes);
     service_step(s, &event);
-    enum partition_state states[ENGINE_PARTITIONS_MAX];
-    uint32_t count;
-    if (r->live || engine_job_partitions(s->engine, r->number, states, &count))
+    if (r->live || r->closed) /* closed already: its deadline passed while it came */
         return status_ok();
     struct status refusal = r->status; /* it was answered and is not known: it never was */
     s->circuits[r->circuit].references--;

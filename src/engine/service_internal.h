@@ -66,7 +66,7 @@ struct record {
     struct request *opened;
     struct cancel cancel; /* of open and verify */
     struct task task;     /* open or verify */
-    bool live, detached, forgotten;
+    bool live, detached, closed, forgotten;
     uint32_t waiters_count, pins; /* pins: callbacks under way */
     struct waiter *waiters;
     enum job_state state;

@@ -200,6 +200,7 @@ static void close_job(struct engine_service *s, struct record *r, uint64_t now)
     r->owner = NULL;
     r->release_owner = NULL;
     memset(&r->request, 0, sizeof r->request);
+    r->closed = true;
     c->references--;
     c->used_ms = now;
     s->open--;

@@ -236,3 +236,12 @@ enum partition_state rig_state(const struct rig *rig, job_id job, uint32_t parti
     assert_true(partition < count);
     return states[partition];
 }
+
+void rig_start_open(struct rig *r, const struct engine_config *config, uint32_t partitions)
+{
+    rig_start(r, config);
+    rig_submit(r, 1, rig_job(0, partitions, PRIORITY_NORMAL));
+    EXPECT(r, "load 0; open 1");
+    rig_circuit(r, EVENT_CIRCUIT, 0, STATUS_OK);
+    rig_event(r, EVENT_OPENED, 1, 0, STATUS_OK);
+}

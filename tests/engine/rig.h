@@ -25,6 +25,8 @@ extern const struct engine_circuit RIG_CIRCUIT[RIG_CIRCUITS];
 /* 2 permits, 1 finisher, 1 device of 1 worker, 4 jobs, plenty of bytes. */
 struct engine_config rig_config(void);
 void rig_start(struct rig *rig, const struct engine_config *config);
+/* Started, circuit 0 loaded, job 1 of circuit 0 open. */
+void rig_start_open(struct rig *rig, const struct engine_config *config, uint32_t partitions);
 void rig_end(struct rig *rig);
 
 void rig_step(struct rig *rig, const struct engine_event *event);
