@@ -40,14 +40,6 @@ struct fabrication {
     atomic_bool cancelled;
 };
 
-size_t post_sector_bytes(const struct registered_post *registered)
-{
-    struct merkle_layout layout;
-    merkle_layout_replica(&layout, registered->sector);
-    uint32_t count = registered->kind == PROOF_WINNING ? WINNING_CHALLENGES : WINDOW_CHALLENGES;
-    return 120 + count * (size_t)layout.size;
-}
-
 /* ---- the tree ---- */
 
 static int compare(const void *a, const void *b)
@@ -177,25 +169,6 @@ static void leaves(struct sparse_level *l, const struct recipe *r, uint64_t id, 
 
 /* ---- vanilla proofs ---- */
 
-static void write_sector(const struct fabrication *f, uint8_t *at, const struct sparse_tree *t, uint64_t id,
-                         const uint64_t *challenges, uint32_t count)
-{
-    uint8_t comm_c[32];
-    const uint8_t *root = tree_node(t, f->layout.levels, 0);
-    put_sum(comm_c, &f->recipe.comm_c, id);
-    fr pair[2] = {domain_value(comm_c), domain_value(root)}, comm_r;
-    poseidon_hash(&comm_r, poseidon_of(2), pair);
-    store_le64(at, id);
-    fr_to_bytes(at + 8, &comm_r);
-    store_le64(at + 40, 1);
-    store_le64(at + 48, count);
-    at += 56;
-    for (uint32_t n = 0; n < count; n++, at += f->layout.size)
-        merkle_write(at, &f->layout, challenges[n], tree_node, t);
-    memcpy(at, comm_c, 32);
-    memcpy(at + 32, root, 32);
-}
-
 static void sector_task(void *context, size_t i)
 {
     struct fabrication *f = context;
@@ -207,10 +180,14 @@ static void sector_task(void *context, size_t i)
         challenges[n] =
             post_leaf_challenge(r, f->recipe.randomness, f->request->partition_index, (uint32_t)i, id, n);
     leaves(&tree.levels[0], &f->recipe, id, challenges, count);
-    if (tree_grow(&tree, f->work))
-        write_sector(f, f->out->vanilla + i * f->out->sector_bytes, &tree, id, challenges, count);
-    else
+    if (!tree_grow(&tree, f->work)) {
         atomic_store(&f->cancelled, true);
+        return;
+    }
+    uint8_t comm_c[32];
+    put_sum(comm_c, &f->recipe.comm_c, id);
+    post_write_sector(f->out->vanilla + i * f->out->sector_bytes, r, f->recipe.randomness,
+                      f->request->partition_index, (uint32_t)i, id, comm_c, tree_node, &tree);
 }
 
 struct status fabricate_post(struct fabricated_post *out, const struct fabricate_post_request *request,

@@ -23,9 +23,6 @@ struct fabricated_post {
     uint8_t *vanilla; /* owned; sector i begins at i * sector_bytes */
 };
 
-/* Bytes of one sector's vanilla proof. */
-size_t post_sector_bytes(const struct registered_post *registered);
-
 /* Work for a sector: (challenges + 1) * levels Poseidon hashes (32 GiB: 670 Winning, 110 Window). */
 MUST_USE struct status fabricate_post(struct fabricated_post *out,
                                       const struct fabricate_post_request *request, const struct work *work);

@@ -173,28 +173,9 @@ static void encode(struct fabrication *f)
 static void write_partition(void *context, size_t k)
 {
     const struct fabrication *f = context;
-    const struct snap_size *size = f->size;
-    uint32_t apex = 1U << size->log2_apex, per_digest = snap_challenges_per_digest(size);
-    uint8_t *at = f->out->vanilla + k * f->out->partition_bytes;
-    fr_int digest = {{0, 0, 0, 0}};
-    memcpy(at, f->comm_c, 32);
-    store_le64(at + 32, apex);
-    at += 40;
-    for (uint32_t i = 0; i < apex; i++, at += 32)
-        memcpy(at, tree_node(&f->d_new, snap_apex_level(size), k * apex + i), 32);
-    store_le64(at, size->challenges);
-    at += 8;
-    for (uint32_t q = 0; q < size->challenges; q++) {
-        const struct block_tree *trees[3] = {&f->r_old, &f->d_new, &f->r_new};
-        if (q % per_digest == 0)
-            snap_digest(&digest, f->out->comm_r_new, size, (uint32_t)k, q / per_digest);
-        uint64_t leaf = snap_challenge(&digest, size, (uint32_t)k, q % per_digest);
-        for (int i = 0; i < 3; i++) {
-            merkle_write(at, &trees[i]->layout, leaf, tree_node, trees[i]);
-            at += trees[i]->layout.size;
-        }
-    }
-    CHECK(at == f->out->vanilla + (k + 1) * f->out->partition_bytes);
+    const struct snap_trees trees = {tree_node, &f->r_old, &f->d_new, &f->r_new};
+    snap_write_partition(f->out->vanilla + k * f->out->partition_bytes, f->size, (uint32_t)k, f->comm_c,
+                         f->out->comm_r_new, &trees);
 }
 
 static struct status fabricate(struct fabrication *f, const char *name, const struct work *work)

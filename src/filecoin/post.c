@@ -194,6 +194,43 @@ void post_end(struct post *p)
     p->sectors_count = 0;
 }
 
+/* ---- writing ---- */
+
+static uint32_t challenges_of(const struct registered_post *r)
+{
+    return r->kind == PROOF_WINNING ? WINNING_CHALLENGES : WINDOW_CHALLENGES;
+}
+
+size_t post_sector_bytes(const struct registered_post *registered)
+{
+    struct merkle_layout layout;
+    merkle_layout_replica(&layout, registered->sector);
+    return 120 + challenges_of(registered) * (size_t)layout.size;
+}
+
+void post_write_sector(uint8_t *out, const struct registered_post *registered, const uint8_t randomness[32],
+                       uint32_t partition_index, uint32_t position, uint64_t id, const uint8_t comm_c[32],
+                       merkle_node *node, const void *tree)
+{
+    struct merkle_layout layout;
+    uint32_t count = challenges_of(registered);
+    merkle_layout_replica(&layout, registered->sector);
+    const uint8_t *root = node(tree, layout.levels, 0);
+    fr pair[2] = {domain_value(comm_c), domain_value(root)}, comm_r;
+    poseidon_hash(&comm_r, poseidon_of(2), pair);
+    store_le64(out, id);
+    fr_to_bytes(out + 8, &comm_r);
+    store_le64(out + 40, 1);
+    store_le64(out + 48, count);
+    out += 56;
+    for (uint32_t n = 0; n < count; n++, out += layout.size)
+        merkle_write(out, &layout,
+                     post_leaf_challenge(registered, randomness, partition_index, position, id, n), node,
+                     tree);
+    memcpy(out, comm_c, 32);
+    memcpy(out + 32, root, 32);
+}
+
 /* ---- checking ---- */
 
 struct check {

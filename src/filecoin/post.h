@@ -50,6 +50,12 @@ uint64_t post_leaf_challenge(const struct registered_post *r, const uint8_t rand
 /* The challenge that inclusion proof n of the sector at `position` must open. */
 uint64_t post_challenge(const struct post *p, uint32_t position, uint32_t n);
 
+/* Bytes of one sector's vanilla proof, and its writing from the sector's replica tree. */
+size_t post_sector_bytes(const struct registered_post *registered);
+void post_write_sector(uint8_t *out, const struct registered_post *registered, const uint8_t randomness[32],
+                       uint32_t partition_index, uint32_t position, uint64_t id, const uint8_t comm_c[32],
+                       merkle_node *node, const void *tree);
+
 /* Decodes without copying: the vanilla bytes must outlive it. Checks layout, canonical values, randomness,
  * and that the list fits the partition. Errors name sector and challenge. */
 MUST_USE struct status post_open(struct post *out, const struct registered_post *registered,

@@ -181,6 +181,34 @@ static struct triple triple_of(const struct snap *s, uint32_t k, uint32_t q)
     return (struct triple){at, at + s->replica.size, at + s->replica.size + s->data.size};
 }
 
+/* ---- writing ---- */
+
+void snap_write_partition(uint8_t *out, const struct snap_size *size, uint32_t k, const uint8_t comm_c[32],
+                          const uint8_t comm_r_new[32], const struct snap_trees *trees)
+{
+    uint32_t apex = 1U << size->log2_apex, per_digest = snap_challenges_per_digest(size);
+    struct merkle_layout replica, data;
+    fr_int digest = {{0, 0, 0, 0}};
+    merkle_layout_replica(&replica, size->sector);
+    merkle_layout_binary(&data, size->sector);
+    memcpy(out, comm_c, 32);
+    store_le64(out + 32, apex);
+    out += 40;
+    for (uint32_t i = 0; i < apex; i++, out += 32)
+        memcpy(out, trees->node(trees->d_new, snap_apex_level(size), (uint64_t)k * apex + i), 32);
+    store_le64(out, size->challenges);
+    out += 8;
+    for (uint32_t q = 0; q < size->challenges; q++) {
+        if (q % per_digest == 0)
+            snap_digest(&digest, comm_r_new, size, k, q / per_digest);
+        uint64_t leaf = snap_challenge(&digest, size, k, q % per_digest);
+        merkle_write(out, &replica, leaf, trees->node, trees->r_old);
+        merkle_write(out + replica.size, &data, leaf, trees->node, trees->d_new);
+        merkle_write(out + replica.size + data.size, &replica, leaf, trees->node, trees->r_new);
+        out += 2 * (size_t)replica.size + data.size;
+    }
+}
+
 /* ---- checking ---- */
 
 static struct status wrong(const char *text)

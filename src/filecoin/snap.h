@@ -66,6 +66,14 @@ const struct registered_update *registered_update(uint64_t number); /* NULL if t
 /* Bytes of one partition's vanilla proof. */
 size_t snap_partition_bytes(const struct snap_size *size);
 
+/* Writes partition k from the three trees. */
+struct snap_trees {
+    merkle_node *node;
+    const void *r_old, *d_new, *r_new;
+};
+void snap_write_partition(uint8_t *out, const struct snap_size *size, uint32_t k, const uint8_t comm_c[32],
+                          const uint8_t comm_r_new[32], const struct snap_trees *trees);
+
 struct snap_partition {
     const uint8_t *comm_c, *apex, *proofs; /* in the vanilla bytes */
 };

@@ -16,10 +16,10 @@ static inline void known_data(void *context, uint64_t node, uint8_t out[32])
 }
 
 /* Miner 1000, ticket 32 x 1, seed 32 x 2. circuit: "4k". */
-static inline struct status seal_known(struct c1 *out, const char *circuit, uint32_t registered_number,
-                                       uint64_t sector_number, const struct work *work)
+static inline struct seal_request known_sector(const char *circuit, uint32_t registered_number,
+                                               uint64_t sector_number)
 {
-    uint8_t ticket[32], seed[32];
+    static uint8_t ticket[32], seed[32];
     memset(ticket, 1, 32);
     memset(seed, 2, 32);
     struct seal_request q = {.seal = &REGISTERED_SEAL[registered_number],
@@ -29,6 +29,13 @@ static inline struct status seal_known(struct c1 *out, const char *circuit, uint
                              .ticket = ticket,
                              .seed = seed,
                              .data = known_data};
+    return q;
+}
+
+static inline struct status seal_known(struct c1 *out, const char *circuit, uint32_t registered_number,
+                                       uint64_t sector_number, const struct work *work)
+{
+    struct seal_request q = known_sector(circuit, registered_number, sector_number);
     return seal_small(out, &q, work);
 }
 

@@ -96,6 +96,128 @@ static void written_8m(void **state)
     pool_end(pool);
 }
 
+static void same_vanilla(const uint8_t *bytes, size_t size, const char *format, unsigned number)
+{
+    char name[64];
+    size_t golden_size;
+    snprintf(name, sizeof name, format, number);
+    uint8_t *golden = test_file(name, &golden_size);
+    assert_int_equal(golden_size, size);
+    assert_memory_equal(golden, bytes, size);
+    mem_free(golden);
+}
+
+static void numbered_data(void *context, uint64_t node, uint8_t out[32])
+{
+    char text[32] = "porep-gv-data";
+    uint32_t number = *(const uint32_t *)context;
+    if (number > 1)
+        snprintf(text, sizeof text, "porep-gv-data-%u", number);
+    size_t length = strlen(text);
+    store_le32((uint8_t *)text + length, (uint32_t)node);
+    sha256(out, text, length + 4);
+    out[31] &= 0x3f;
+}
+
+/* Vanilla proofs of PoSts over sectors 1 to 3, of both generations, equal the reference's. */
+static void golden_posts(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t number;
+        uint8_t randomness;
+        const char *file;
+    } cases[] = {{0, 7, "winning-2k/sector-%u.vproof"},
+                 {5, 8, "window-2k/v1-sector-%u.vproof"},
+                 {10, 8, "window-2k/v1_2-sector-%u.vproof"}};
+    struct work work = {NULL, PRIORITY_NORMAL, NULL};
+    for (uint32_t number = 1; number <= 3; number++) {
+        struct sealed *sealed;
+        struct seal_request q = known_sector("2k", 5, number);
+        uint8_t ticket[32];
+        memset(ticket, (int)(2 * number - 1), 32);
+        q.ticket = ticket;
+        q.data = numbered_data;
+        q.context = &number;
+        ok(sealed_start(&sealed, &q, &work));
+        for (int i = number == 1 ? 0 : 1; i < 3; i++) {
+            const struct registered_post *post = registered_post(cases[i].number);
+            uint8_t randomness[32], *bytes = mem_alloc(post_sector_bytes(post), 1);
+            memset(randomness, cases[i].randomness, 32);
+            sealed_post(bytes, sealed, post, randomness, (number - 1) / 2, (number - 1) % 2);
+            same_vanilla(bytes, post_sector_bytes(post), cases[i].file, number);
+            mem_free(bytes);
+        }
+        sealed_end(sealed);
+    }
+}
+
+static void known_new_data(void *context, uint64_t node, uint8_t out[32])
+{
+    uint8_t text[21] = "porep-gv-new-data";
+    (void)context;
+    store_le32(text + 17, (uint32_t)node);
+    sha256(out, text, sizeof text);
+    out[31] &= 0x3f;
+}
+
+static void golden_update(void **state)
+{
+    (void)state;
+    struct sealed *sealed;
+    struct fabricated_snap made;
+    struct work work = {NULL, PRIORITY_NORMAL, NULL};
+    struct seal_request q = known_sector("2k", 5, 1);
+    ok(sealed_start(&sealed, &q, &work));
+    ok(sealed_update(&made, sealed, snap_size_of(q.sector), known_new_data, NULL, &work));
+    same_hex(made.comm_r_new, 32, "0d3f028886a2451faed560e4a82ad3702363f8f169795c1328b0993992f53d50");
+    same_hex(made.comm_d_new, 32, "0ef16053994ba14070827712354b0531d8a87e2cea0d5330f49c63dfc9615f2b");
+    same_vanilla(made.vanilla, made.partition_bytes, "snap-2k/partition-%u.vproof", 0);
+    fabricated_snap_end(&made);
+    bool done = false;
+    for (uint64_t n = 1; !done; n++) {
+        size_t before = mem_used();
+        mem_fail_after(n);
+        struct status s = sealed_update(&made, sealed, snap_size_of(q.sector), known_new_data, NULL, &work);
+        mem_fail_after(0);
+        done = !status_failed(&s);
+        if (!done)
+            assert_int_equal(s.code, STATUS_MEMORY);
+        fabricated_snap_end(&made);
+        assert_int_equal(mem_used(), before);
+        assert_true(n < 10);
+    }
+    sealed_end(sealed);
+}
+
+/* Sizes with sub and top trees, and several partitions. */
+static void checked_updates(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = {"4k", "16k", "32k"};
+    struct work work = {NULL, PRIORITY_NORMAL, NULL};
+    for (int i = 0; i < 3; i++) {
+        struct sealed *sealed;
+        struct fabricated_snap made;
+        struct snap snap;
+        struct seal_request q = known_sector(sizes[i], 5, 1);
+        const struct snap_size *size = snap_size_of(q.sector);
+        ok(sealed_start(&sealed, &q, &work));
+        ok(sealed_update(&made, sealed, size, known_new_data, NULL, &work));
+        const uint8_t *vanilla[SNAP_PARTITIONS_MAX];
+        size_t sizes_of[SNAP_PARTITIONS_MAX];
+        for (uint32_t k = 0; k < made.partitions; k++) {
+            vanilla[k] = made.vanilla + k * made.partition_bytes;
+            sizes_of[k] = made.partition_bytes;
+        }
+        struct snap_commitments c = {made.comm_r_old, made.comm_r_new, made.comm_d_new, 32, 32, 32};
+        ok(snap_open(&snap, size, &c, vanilla, sizes_of, made.partitions));
+        ok(snap_check(&snap, &work));
+        fabricated_snap_end(&made);
+        sealed_end(sealed);
+    }
+}
+
 /* All versions and the synthetic kind seal to outputs that pass the check; their graphs differ. */
 static void other_versions(void **state)
 {
@@ -145,8 +267,10 @@ static void refusals(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_sectors), cmocka_unit_test(written_2k),
-                                       cmocka_unit_test(other_versions), cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_sectors),   cmocka_unit_test(written_2k),
+                                       cmocka_unit_test(golden_posts),    cmocka_unit_test(golden_update),
+                                       cmocka_unit_test(checked_updates), cmocka_unit_test(other_versions),
+                                       cmocka_unit_test(refusals)};
     const struct CMUnitTest full[] = {cmocka_unit_test(written_8m)};
     if (argc > 1 && strcmp(argv[1], "--full") == 0)
         return cmocka_run_group_tests(full, NULL, NULL);
