@@ -187,6 +187,22 @@ class Fabricate(Kinds):
         for key in ("comm_r", "comm_d", "replica_id", "seed", "ticket"):
             self.assertEqual(info[key], golden[key])
 
+    def test_honest_others(self):
+        """The golden sectors: sealed, opened and updated here, they give the reference's bytes."""
+        out, info = self.make("winning", "--size", "2KiB", "--honest")
+        self.assertEqual((out / "sector-1.vproof").read_bytes(), (DATA / "winning-2k/sector-1.vproof").read_bytes())
+        for number, name in ((5, "v1"), (10, "v1_2")):
+            out, info = self.make("window", "--sectors", 3, "--registered-proof", number, "--honest")
+            for i in (1, 2, 3):
+                self.assertEqual((out / f"sector-{i}.vproof").read_bytes(), (DATA / f"window-2k/{name}-sector-{i}.vproof").read_bytes())
+        out, info = self.make("snap", "--size", "2KiB", "--honest")
+        self.assertEqual((out / "partition-0.vproof").read_bytes(), (DATA / "snap-2k/partition-0.vproof").read_bytes())
+        self.assertEqual({k: info[k] for k in ("comm_r_old", "comm_r_new", "comm_d_new")},
+                         {k: COMMITMENTS[k] for k in ("comm_r_old", "comm_r_new", "comm_d_new")})
+        one, two = (self.make("winning", "--size", "2KiB", "--honest", "--seed", s)[1]["proofs"][0] for s in ("a", "b"))
+        self.assertNotEqual(one["randomness"], two["randomness"])
+        self.assertNotEqual(one["sectors"], two["sectors"])
+
     def test_every_kind_opens(self):
         """What is fabricated passes every check of prove, which then only lacks the parameters."""
         for kind in ("porep", "winning", "window", "snap"):

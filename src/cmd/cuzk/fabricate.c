@@ -1,25 +1,16 @@
 /* cuzk fabricate: inputs for every kind of proof at any sector size, without a sector; with --honest, small
  * ones from a sector that is really sealed. info.json tells the public values and the commands that prove and
  * verify them. */
-#include "cmd/cuzk/commands.h"
-#include "cmd/cuzk/info.h"
+#include "cmd/cuzk/fabricate.h"
 
-#include "base/bytes.h"
 #include "base/hex.h"
 #include "base/mem.h"
-#include "base/pool.h"
-#include "base/sha256.h"
 #include "filecoin/fabricate_porep.h"
-#include "filecoin/fabricate_post.h"
-#include "filecoin/fabricate_snap.h"
-#include "filecoin/seal.h"
-#include "filecoin/sector.h"
 #include "filecoin/vanilla_file.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -27,20 +18,6 @@
 #define VPROOF_FILES_MAX 64 /* longer lists go to the JSON array alone */
 #define COMMAND_MAX      2048
 #define PATH_MAX_HERE    4096
-
-struct fabricate {
-    const char *kind_text, *size_text, *seed, *out;
-    uint64_t partitions, sectors, registered, miner, sector_number, threads;
-    bool partitions_given, sectors_given, registered_given, honest, json;
-    enum proof_kind kind;
-    const struct sector_size *sector;
-    const char *registered_name;
-    const char *name; /* of the instance; NULL: the published one */
-    struct pool *pool;
-    struct work work;
-    struct info info;
-    struct cuzk_error error;
-};
 
 /* ---- files ---- */
 
@@ -96,43 +73,15 @@ static void start_info(struct fabricate *f)
 
 /* ---- PoRep ---- */
 
-/* The rule of the published sectors, behind the instance's name. */
-static void honest_data(void *context, uint64_t node, uint8_t out[32])
-{
-    const struct fabricate *f = context;
-    struct sha256 h;
-    uint8_t number[4];
-    store_le32(number, (uint32_t)node);
-    sha256_begin(&h);
-    if (f->name != NULL) {
-        sha256_add(&h, f->name, strlen(f->name));
-        sha256_add(&h, "/", 1);
-    }
-    sha256_add(&h, "porep-gv-data", 13);
-    sha256_add(&h, number, 4);
-    sha256_end(&h, out);
-    trim(out);
-}
-
 static struct status make_c1(struct c1 *c1, struct fabricate *f)
 {
-    const struct registered_seal *seal = &REGISTERED_SEAL[f->registered];
-    if (!f->honest) {
-        struct fabricate_porep_request q = {
-            .seal = seal, .miner = f->miner, .sector_number = f->sector_number, .name = f->name};
-        return fabricate_porep(c1, &q, &f->work);
-    }
-    uint8_t ticket[32], seed[32];
-    memset(ticket, 1, sizeof ticket);
-    memset(seed, 2, sizeof seed);
-    struct seal_request q = {.seal = seal,
-                             .miner = f->miner,
-                             .sector_number = f->sector_number,
-                             .ticket = ticket,
-                             .seed = seed,
-                             .data = honest_data,
-                             .context = f};
-    return seal_small(c1, &q, &f->work);
+    if (f->honest)
+        return honest_c1(c1, f);
+    struct fabricate_porep_request q = {.seal = &REGISTERED_SEAL[f->registered],
+                                        .miner = f->miner,
+                                        .sector_number = f->sector_number,
+                                        .name = f->name};
+    return fabricate_porep(c1, &q, &f->work);
 }
 
 static void describe_c1(struct fabricate *f, const struct c1 *c1)
@@ -239,17 +188,25 @@ static void describe_post(struct fabricate *f, const struct fabricated_post *mad
     info_close(&f->info, '}');
 }
 
-static enum cuzk_code fabricate_partition(struct fabricate *f, const uint64_t *ids, size_t count,
-                                          uint32_t partition)
+static struct status make_partition(struct fabricated_post *made, struct fabricate *f, const uint64_t *ids,
+                                    size_t count, uint32_t partition)
 {
-    char array[40] = "vanilla.json";
-    struct fabricated_post made;
+    if (f->honest)
+        return honest_post(made, f, ids, count, partition);
     struct fabricate_post_request q = {.registered = registered_post(f->registered),
                                        .partition_index = partition,
                                        .ids = ids,
                                        .count = count,
                                        .name = f->name};
-    struct status s = fabricate_post(&made, &q, &f->work);
+    return fabricate_post(made, &q, &f->work);
+}
+
+static enum cuzk_code fabricate_partition(struct fabricate *f, const uint64_t *ids, size_t count,
+                                          uint32_t partition)
+{
+    char array[40] = "vanilla.json";
+    struct fabricated_post made;
+    struct status s = make_partition(&made, f, ids, count, partition);
     if (status_failed(&s))
         return failed(f, &s);
     if (f->kind == PROOF_WINDOW)
@@ -290,7 +247,8 @@ static enum cuzk_code fabricate_updates(struct fabricate *f)
     char values[3][65], circuit[CIRCUIT_NAME_MAX];
     struct fabricated_snap made;
     unsigned long long number = f->registered;
-    struct status s = fabricate_snap(&made, snap_size_of(f->sector), f->name, &f->work);
+    struct status s = f->honest ? honest_update(&made, f)
+                                : fabricate_snap(&made, snap_size_of(f->sector), f->name, &f->work);
     if (status_failed(&s))
         return failed(f, &s);
     circuit_name(circuit, f->kind, f->sector);
@@ -411,8 +369,8 @@ static int choose(struct fabricate *f)
         exit_code = choose_amount(f);
     if (exit_code != EXIT_DONE)
         return exit_code;
-    if (f->honest && (f->kind != PROOF_POREP || sector_bytes(f->sector) > UINT64_C(8) << 20))
-        return usage_error(NULL, "--honest is for PoRep of at most 8MiB");
+    if (f->honest && sector_bytes(f->sector) > UINT64_C(8) << 20)
+        return usage_error(NULL, "--honest is for sectors of at most 8MiB");
     f->name = strcmp(f->seed, "reference") == 0 ? NULL : f->seed;
     return EXIT_DONE;
 }
@@ -483,7 +441,7 @@ static int run(int argc, char **argv)
         {"--miner-id", ARG_NUMBER, &f.miner, NULL, "N", "the miner's actor id; by default 1000", false},
         {"--sector-num", ARG_NUMBER, &f.sector_number, NULL, "N",
          "number of the (first) sector; by default 1", false},
-        {"--honest", ARG_FLAG, &f.honest, NULL, NULL, "porep up to 8MiB: really seal a sector", false},
+        {"--honest", ARG_FLAG, &f.honest, NULL, NULL, "up to 8MiB: really seal the sectors", false},
         {"--threads", ARG_NUMBER, &f.threads, NULL, "N", "threads to use; 0, the default: all", false},
         {"--json", ARG_FLAG, &f.json, NULL, NULL, "result as JSON", false},
     };
