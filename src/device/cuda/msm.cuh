@@ -16,6 +16,7 @@
 #include "device/cuda/kernels.h"
 #include "device/cuda/sort.cuh"
 #include "device/cuda/sums.cuh"
+#include "device/cuda/windows.h"
 
 namespace gpu
 {
@@ -163,7 +164,9 @@ struct msm_lists {
     columns[b - inside + (low << high_bits) + high] = ref;
 }
 
+#ifndef WEIGHTED_THREADS
 #define WEIGHTED_THREADS(F) (pieces_of<F>::count == 3 ? 128 : 64) /* 24 KiB of shared memory */
+#endif
 
 struct weighted_lists {
     const uint32_t *rows, *columns;
@@ -386,14 +389,16 @@ struct status msm_rows_and_columns(const msm_scratch<F> &s, const gpu_msm_plan &
     return status_ok();
 }
 
-/* sum of (b + 1) bucket_b = 2^low S1(rows) + S0(rows) + S1(columns) */
-template <class F> void msm_window_sum(xyzz<F> &r, const xyzz<F> *rows, const xyzz<F> *columns, uint32_t low)
+static inline void windows_sum(xyzz<fp> *out, const xyzz<fp> *sums, uint32_t windows, uint32_t bits,
+                               uint32_t low)
 {
-    r = rows[1];
-    for (uint32_t i = 0; i < low; i++)
-        point_dbl(r, r);
-    point_add(r, r, rows[0]);
-    point_add(r, r, columns[1]);
+    gpu_windows_sum_g1(out, sums, windows, bits, low);
+}
+
+static inline void windows_sum(xyzz<fp2> *out, const xyzz<fp2> *sums, uint32_t windows, uint32_t bits,
+                               uint32_t low)
+{
+    gpu_windows_sum_g2(out, sums, windows, bits, low);
 }
 
 template <class F>
@@ -407,8 +412,7 @@ struct status msm_run(xyzz<F> *out, const void *points, const void *scalars, siz
     if (msm_take(s, (char *)scratch, plan.scratch_bytes, n, plan) > plan.scratch_bytes)
         return status_error(STATUS_INVALID, "MSM of %zu points does not fit its plan", n);
     s.store.base = (const uint4 *)points;
-    uint32_t low = msm_low_bits(plan.window_bits);
-    xyzz<F> sums[256], windows[128];
+    xyzz<F> sums[256], all[256]; /* four a window; at most 64 windows */
     for (uint32_t first = 0; first < plan.windows; first += plan.group) {
         uint32_t count = plan.windows - first < plan.group ? plan.windows - first : plan.group;
         unsigned long long totals[MSM_ROUNDS + 1];
@@ -421,15 +425,15 @@ struct status msm_run(xyzz<F> *out, const void *points, const void *scalars, siz
         TRY(msm_rows_and_columns(s, plan, count, pool_used, last, stream));
         CUDA_TRY(cudaMemcpyAsync(sums, s.sums, 4 * count * sizeof(xyzz<F>), cudaMemcpyDeviceToHost, stream));
         CUDA_TRY(cudaStreamSynchronize(stream));
-        for (uint32_t w = 0; w < count; w++)
-            msm_window_sum(windows[first + w], sums + 2 * w, sums + 2 * (count + w), low);
+        for (uint32_t w = 0; w < count; w++) {
+            for (uint32_t k = 0; k < 4; k++) {
+                xyzz<F> &to = all[4 * (first + w) + k];
+                to = sums[2 * (k / 2 * count + w) + k % 2];
+                reduced(to);
+            }
+        }
     }
-    for (uint32_t w = plan.windows; w-- > 0;) {
-        for (uint32_t i = 0; i < plan.window_bits; i++)
-            point_dbl(*out, *out);
-        point_add(*out, *out, windows[w]);
-    }
-    reduced(*out);
+    windows_sum(out, all, plan.windows, plan.window_bits, msm_low_bits(plan.window_bits));
     return status_ok();
 }
 

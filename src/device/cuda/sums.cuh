@@ -69,8 +69,10 @@ template <class F> DEVICE void block_sum(xyzz<F> *values, const xyzz<F> &mine)
     }
 }
 
+#ifndef SUM_THREADS
 #define SUM_THREADS 64 /* 48 KiB of shared memory in G2 would not take 128 */
-#define SUM_BLOCKS  1056
+#endif
+#define SUM_BLOCKS 1056
 
 /* out[block] = sum of the references that fall to the block. */
 template <class F>

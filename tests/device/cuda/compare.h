@@ -30,6 +30,8 @@ const char *scalar_kind_name(enum scalar_kind kind);
 const char *point_kind_name(enum point_kind kind);
 
 void compare_seed(uint64_t seed);
+/* Says nothing of statuses: for tests that make calls fail. Wrong results are still told. */
+void compare_quietly(bool on);
 /* group: 1 or 2. window_bits 0: as planned; else given, with window_group windows at once. */
 bool compare_msm(int group, size_t n, enum scalar_kind scalars, enum point_kind points, uint32_t window_bits,
                  uint32_t window_group);

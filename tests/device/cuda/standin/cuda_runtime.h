@@ -31,13 +31,23 @@ static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
 #define BOUNDS(threads, blocks)
 #define DEVICE inline
 #define LAUNCH(kernel, grid, block, shared, stream, ...)                                                     \
-    ((void)(stream),                                                                                         \
-     standin_launch((unsigned)(grid), (unsigned)(block), shared, [&] { (kernel)(__VA_ARGS__); }))
+    ((void)(stream), standin_launch(                                                                         \
+                         []() -> standin_site * {                                                            \
+                             static standin_site site;                                                       \
+                             return &site;                                                                   \
+                         }(),                                                                                \
+                         (unsigned)(grid), (unsigned)(block), shared, [&] { (kernel)(__VA_ARGS__); }))
 #define DYNAMIC_SHARED(type, name) type *name = (type *)standin_dynamic_shared
 
 extern uint3 threadIdx, blockIdx, blockDim, gridDim;
 extern void *standin_dynamic_shared;
-void standin_launch(unsigned grid, unsigned block, size_t shared, const std::function<void()> &body);
+/* Whether the kernel launched here has barriers: known after its first block, and then kernels without run as
+ * plain loops. */
+struct standin_site {
+    bool known = false, barriers = false;
+};
+void standin_launch(standin_site *site, unsigned grid, unsigned block, size_t shared,
+                    const std::function<void()> &body);
 void __syncthreads();
 
 template <class T> inline T atomicAdd(T *at, T value) /* one thread runs at a time */
@@ -89,7 +99,7 @@ template <class K> inline cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute,
 }
 
 /* Runtime call number n from now (1 = the next) and all after it fail; 0 turns this off. */
-void standin_fail_at(uint64_t n);
-uint64_t standin_calls(); /* since standin_fail_at was last called */
+extern "C" void standin_fail_at(uint64_t n);
+extern "C" uint64_t standin_calls(void); /* since standin_fail_at was last called */
 
 #endif

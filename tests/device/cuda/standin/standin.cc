@@ -36,6 +36,7 @@ void enter()
     swapcontext(&coroutines[running].context, &scheduler);
 }
 
+bool direct, barrier_seen;
 uint64_t calls, fail_at;
 
 bool failing()
@@ -56,10 +57,47 @@ std::vector<block> blocks;
 
 void __syncthreads()
 {
+    if (direct) {
+        fprintf(stderr, "standin: a kernel whose first block had no barrier has one in another\n");
+        abort();
+    }
+    barrier_seen = true;
     swapcontext(&coroutines[running].context, &scheduler);
 }
 
-void standin_launch(unsigned grid, unsigned block_size, size_t shared, const std::function<void()> &body)
+namespace
+{
+
+void run_block(unsigned threads)
+{
+    for (unsigned t = 0; t < threads; t++) {
+        coroutine &c = coroutines[t];
+        if (!c.stack)
+            c.stack = (char *)malloc(STACK_BYTES);
+        getcontext(&c.context);
+        c.context.uc_stack.ss_sp = c.stack;
+        c.context.uc_stack.ss_size = STACK_BYTES;
+        c.context.uc_link = &scheduler;
+        c.done = false;
+        makecontext(&c.context, enter, 0);
+    }
+    for (bool any = true; any;) {
+        any = false;
+        for (unsigned t = 0; t < threads; t++) {
+            if (coroutines[t].done)
+                continue;
+            any = true;
+            running = t;
+            threadIdx = uint3{t, 0, 0};
+            swapcontext(&scheduler, &coroutines[t].context);
+        }
+    }
+}
+
+} // namespace
+
+void standin_launch(standin_site *site, unsigned grid, unsigned block_size, size_t shared,
+                    const std::function<void()> &body)
 {
     std::vector<uint4> dynamic(shared / 16 + 1);
     standin_dynamic_shared = dynamic.data();
@@ -70,29 +108,20 @@ void standin_launch(unsigned grid, unsigned block_size, size_t shared, const std
         coroutines.resize(block_size);
     for (unsigned b = 0; b < grid; b++) {
         blockIdx = uint3{b, 0, 0};
-        for (unsigned t = 0; t < block_size; t++) {
-            coroutine &c = coroutines[t];
-            if (!c.stack)
-                c.stack = (char *)malloc(STACK_BYTES);
-            getcontext(&c.context);
-            c.context.uc_stack.ss_sp = c.stack;
-            c.context.uc_stack.ss_size = STACK_BYTES;
-            c.context.uc_link = &scheduler;
-            c.done = false;
-            makecontext(&c.context, enter, 0);
+        direct = site->known && !site->barriers;
+        if (!direct) {
+            barrier_seen = false;
+            run_block(block_size);
+            site->barriers |= barrier_seen;
+            site->known = true;
+            continue;
         }
-        for (bool any = true; any;) {
-            any = false;
-            for (unsigned t = 0; t < block_size; t++) {
-                if (coroutines[t].done)
-                    continue;
-                any = true;
-                running = t;
-                threadIdx = uint3{t, 0, 0};
-                swapcontext(&scheduler, &coroutines[t].context);
-            }
+        for (unsigned t = 0; t < block_size; t++) {
+            threadIdx = uint3{t, 0, 0};
+            body();
         }
     }
+    direct = false;
 }
 
 cudaError_t cudaMalloc(void **out, size_t bytes)
