@@ -124,10 +124,13 @@ static void show_text(const Cuzk__V1__GetStatusResponse *r)
         else
             printf(", idle\n");
     }
-    for (size_t i = 0; i < r->n_loaded_srs; i++)
+    for (size_t i = 0; i < r->n_loaded_srs; i++) {
+        if (r->loaded_srs[i]->tier == CUZK__V1__SRSSTATUS__TIER__COLD) /* on disk, if at all */
+            continue;
         printf("parameters  %-14s %.2f GiB, %s, used by %u\n", r->loaded_srs[i]->circuit_id,
                gib(r->loaded_srs[i]->size_bytes), tier_name((int)r->loaded_srs[i]->tier),
                r->loaded_srs[i]->ref_count);
+    }
 }
 
 static int finish_output(void)

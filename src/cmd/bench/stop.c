@@ -25,12 +25,23 @@ struct stopping {
     pid_t pid;
 };
 
+/* Whether it has ended, though nobody has taken notice yet, as under an init that reaps nothing. */
+static bool is_zombie(pid_t pid)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd p = {.fd = pidfd, .events = POLLIN};
+    bool ended = pidfd >= 0 && poll(&p, 1, 0) > 0;
+    if (pidfd >= 0)
+        close(pidfd);
+    return ended;
+}
+
 /* The process to stop; 0 if there is none. */
 static struct status find(struct stopping *w)
 {
     struct channel *channel;
     struct status s = run_record_read(&w->record, w->target.state_dir);
-    w->recorded = !status_failed(&s) && run_record_alive(&w->record);
+    w->recorded = !status_failed(&s) && run_record_alive(&w->record) && !is_zombie((pid_t)w->record.pid);
     if (w->recorded) {
         w->pid = (pid_t)w->record.pid;
         return status_ok();

@@ -89,8 +89,8 @@ func TestUnixSocket(t *testing.T) {
 func TestAP03_TwoRequestsOneId(t *testing.T) {
 	c := dial(t, shared(t).target())
 	one, two := window(t), window(t)
-	two.RequestId = one.RequestId
-	slices.Reverse(two.VanillaProofs)
+	two.RequestId, two.PartitionIndex = one.RequestId, 1
+	two.VanillaProofs = [][]byte{data(t, "window-2k/v1-sector-3.vproof")}
 	var results [2]*pb.AwaitProofResponse
 	var wait sync.WaitGroup
 	for i, submit := range []*pb.SubmitProofRequest{one, two} {
@@ -317,12 +317,16 @@ func TestAP15_StatusDuringUploads(t *testing.T) {
 	busy := uploads.submitted(t, porep(t, c1Rust(t)))
 	defer uploads.cancel(t, busy.JobId)
 	big := bodyOf(t, porep(t, padded(c1Rust(t), 60<<20)))
-	ctx, cancel := context.WithCancel(context.Background())
+	var ids []string
 	var wait sync.WaitGroup
 	for range 10 {
-		wait.Go(func() {
-			_, err := uploads.proveBody(ctx, fresh("porep"), big)
-			refused(t, err, codes.Canceled) // by us, below: not as bad input
+		id := fresh("porep")
+		ids = append(ids, id)
+		wait.Go(func() { // cancelled by us, below, not refused as bad input
+			result, err := uploads.proveBody(context.Background(), id, big)
+			if err != nil || result.GetStatus() != pb.AwaitProofResponse_CANCELLED {
+				t.Errorf("%s: %v %v", id, result.GetStatus(), err)
+			}
 		})
 	}
 	var times []time.Duration
@@ -340,7 +344,9 @@ func TestAP15_StatusDuringUploads(t *testing.T) {
 	for range 20 {
 		pending()
 	}
-	cancel()
+	for _, id := range ids {
+		uploads.cancel(t, id)
+	}
 	wait.Wait()
 	slices.Sort(times)
 	t.Logf("GetStatus during the uploads: %d calls, p50 %v, p99 %v, max %v", len(times), times[len(times)/2],
@@ -368,7 +374,7 @@ func TestAP12_AP14_StatusAndMetrics(t *testing.T) {
 	c := dial(t, d.target())
 	circuit := func() *pb.SRSStatus {
 		for _, srs := range c.look(t).LoadedSrs {
-			if srs.CircuitId == smallCircuit {
+			if srs.CircuitId == smallCircuit && srs.Tier != pb.SRSStatus_COLD {
 				return srs
 			}
 		}

@@ -237,9 +237,12 @@ func TestST12_ST20_LoadingAndMissing(t *testing.T) {
 	c := dial(t, d.target())
 	c.must(t, window(t)) // not loaded before: loaded for it
 	begun := time.Now()
-	_, err = c.prove(t, porep(t, c1Rust(t)))
-	refused(t, err, codes.FailedPrecondition, "v28-stacked-proof-of-replication", params)
-	t.Logf("missing parameters were said after %v: %v", time.Since(begun), err)
+	result, err := c.prove(t, porep(t, c1Rust(t)))
+	if err != nil || result.Status != pb.AwaitProofResponse_FAILED ||
+		!strings.Contains(result.ErrorMessage, "v28-stacked-proof-of-replication") || !strings.Contains(result.ErrorMessage, params) {
+		t.Errorf("missing parameters: %v %v %q", err, result.GetStatus(), result.GetErrorMessage())
+	}
+	t.Logf("missing parameters were said after %v: %s", time.Since(begun), result.GetErrorMessage())
 	entries, err := os.ReadDir(params)
 	if err != nil || len(entries) < len(small) {
 		t.Fatal("files are gone")
@@ -361,16 +364,20 @@ func TestQueueIsBounded(t *testing.T) {
 		"synthesis": {"partition_workers = 1"}})
 	c := dial(t, d.target())
 	submit := porep(t, padded(c1Rust(t), size))
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	var ids []string
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	answers := map[codes.Code]int{}
 	body := bodyOf(t, submit)
 	for range count {
+		id := fresh("porep")
+		ids = append(ids, id)
 		wait.Go(func() {
 			var trailer metadata.MD
-			_, err := c.proveBody(ctx, fresh("porep"), body, grpc.Trailer(&trailer))
+			result, err := c.proveBody(context.Background(), id, body, grpc.Trailer(&trailer))
+			if err == nil && result.Status != pb.AwaitProofResponse_CANCELLED {
+				t.Errorf("a job that was taken and cancelled: %v %q", result.Status, result.ErrorMessage)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			answers[status.Code(err)]++
@@ -385,10 +392,12 @@ func TestQueueIsBounded(t *testing.T) {
 		return answers[codes.ResourceExhausted] >= count-queue
 	})
 	c.must(t, winning(t))
-	cancel()
+	for _, id := range ids { // those that were refused are unknown
+		c.CancelProof(context.Background(), &pb.CancelProofRequest{JobId: id})
+	}
 	wait.Wait()
 	t.Logf("answers: %v", answers)
-	if answers[codes.ResourceExhausted]+answers[codes.Canceled] != count {
+	if answers[codes.ResourceExhausted] != count-queue || answers[codes.OK] != queue {
 		t.Errorf("answers: %v", answers)
 	}
 }
