@@ -63,7 +63,7 @@ struct cs {
     uint8_t *aux_kinds; /* enum variable_kind per aux */
     uint32_t inputs_capacity, aux_capacity;
     struct lc scratch[3]; /* the row under construction */
-    struct status error; /* the first error; later calls do nothing */
+    struct status error;  /* the first error; later calls do nothing */
 };
 
 /* Input 0 = ONE is there from the start. dictionary is borrowed. */
@@ -76,7 +76,8 @@ void cs_end(struct cs *cs);
 variable cs_alloc(struct cs *cs, enum variable_kind kind, const fr *value);
 variable cs_alloc_input(struct cs *cs, const fr *value);
 void cs_enforce(struct cs *cs, const struct lc *a, const struct lc *b, const struct lc *c);
-/* The same without copies: cs_row clears and lends the three sides of the next row, cs_enforce_row appends it. */
+/* The same without copies: cs_row clears and lends the three sides of the next row, cs_enforce_row appends
+ * it. */
 struct lc *cs_row(struct cs *cs);
 void cs_enforce_row(struct cs *cs);
 /* Records an error (a constant that contradicts another) unless there is one already. */

@@ -4,7 +4,7 @@
 #include "serve/internal.h"
 
 #include "base/mem.h"
-#include "grpc/health/v1/health.pb-c.h"
+#include <grpc/health/v1/health.pb-c.h>
 #include "serve/submission.h"
 #include <stdio.h>
 #include <string.h>

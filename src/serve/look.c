@@ -2,7 +2,7 @@
 #include "serve/internal.h"
 
 #include "base/mem.h"
-#include "cuzk.pb-c.h"
+#include <cuzk.pb-c.h>
 #include "serve/submission.h"
 #include <inttypes.h>
 #include <stdio.h>

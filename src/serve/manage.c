@@ -3,7 +3,7 @@
 #include "serve/internal.h"
 
 #include "base/mem.h"
-#include "cuzk.pb-c.h"
+#include <cuzk.pb-c.h>
 #include <stdio.h>
 #include <string.h>
 

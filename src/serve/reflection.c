@@ -8,7 +8,7 @@
 #include "serve/internal.h"
 
 #include "filecoin/request.h"
-#include "grpc/reflection/v1/reflection.pb-c.h"
+#include <grpc/reflection/v1/reflection.pb-c.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -139,57 +139,68 @@ template <int low> DEVICE void shared_read(const uint4 *shared, fr *v)
     }
 }
 
-/* STAGES stages (7 to 9), of which the first is the transform's first where ONES. Index n of the block: with
- * CLOSE (the pass's elements are neighbours in memory) column, then element; else element, then column,
- * columns being neighbours in memory. */
+/* Where element n of the block's share is: with CLOSE (the pass's elements are neighbours in memory) n is
+ * column, then element; else element, then column, columns being neighbours in memory. */
+template <int STAGES, bool CLOSE> struct pass_index {
+    static const int columns = 11 - STAGES; /* log2 */
+    const ntt_pass &pass;
+
+    /* sub-transform f: group f >> log_inner, offset the rest */
+    DEVICE uint32_t transform_of(uint32_t n) const
+    {
+        return (blockIdx.x << columns) + (CLOSE ? n >> STAGES : n & ((1u << columns) - 1));
+    }
+    DEVICE uint32_t element_of(uint32_t n) const
+    {
+        return CLOSE ? n & ((1u << STAGES) - 1) : n >> columns;
+    }
+    DEVICE size_t place(uint32_t n) const
+    {
+        uint32_t f = transform_of(n), element = element_of(n);
+        if (CLOSE)
+            return ((size_t)f << STAGES) + element;
+        uint32_t group = f >> pass.log_inner, offset = f & ((1u << pass.log_inner) - 1);
+        return ((((size_t)group << STAGES) + element) << pass.log_inner) + offset;
+    }
+    /* group number, in the pass's first stage, of the element with index n */
+    DEVICE uint32_t group_of(uint32_t n) const
+    {
+        uint32_t f = transform_of(n);
+        return pass.first_group + (CLOSE ? f : f >> pass.log_inner);
+    }
+};
+
+/* STAGES stages (7 to 9), of which the first is the transform's first where ONES. */
 template <int STAGES, bool INVERSE, bool CLOSE, bool ONES>
 __global__ void BOUNDS(NTT_THREADS, 2) ntt_pass_kernel(fr *data, const fr_shoup *table, ntt_pass pass)
 {
-    const int columns = 11 - STAGES;       /* log2 */
-    const int shift = CLOSE ? 0 : columns; /* of the element number in n */
+    const int shift = CLOSE ? 0 : 11 - STAGES; /* of the element number in n */
     const int low_a = shift + STAGES - 3, low_b = shift + 3, low_c = shift;
     const int stages_a = STAGES - 6;
     DYNAMIC_SHARED(uint4, shared);
     fr v[8];
     uint32_t thread = threadIdx.x;
-
-    /* sub-transform f: group f >> log_inner, offset the rest */
-    auto place = [&](uint32_t n) -> size_t {
-        uint32_t column = CLOSE ? n >> STAGES : n & ((1u << columns) - 1);
-        uint32_t element = CLOSE ? n & ((1u << STAGES) - 1) : n >> columns;
-        uint32_t f = (blockIdx.x << columns) + column;
-        if (CLOSE)
-            return ((size_t)f << STAGES) + element;
-        uint32_t group = f >> pass.log_inner, offset = f & ((1u << pass.log_inner) - 1);
-        return ((((size_t)group << STAGES) + element) << pass.log_inner) + offset;
-    };
-    /* group number, in the pass's first stage, of the element with index n */
-    auto group_of = [&](uint32_t n) -> uint32_t {
-        uint32_t column = CLOSE ? n >> STAGES : n & ((1u << columns) - 1);
-        uint32_t f = (blockIdx.x << columns) + column;
-        return pass.first_group + (CLOSE ? f : f >> pass.log_inner);
-    };
-    auto element_of = [&](uint32_t n) -> uint32_t { return CLOSE ? n & ((1u << STAGES) - 1) : n >> columns; };
+    const pass_index<STAGES, CLOSE> at = {pass};
 
     /* Memory is read and written with neighbouring threads at neighbouring elements. Between a step's reading
      * of shared memory and its writing no barrier is needed: a thread writes the places that it read. */
     const int low_memory = CLOSE || !INVERSE ? low_a : low_c;
     if (!INVERSE) {
-        UNROLL for (uint32_t e = 0; e < 8; e++) fr_load(v[e], data + place(spread<low_a>(thread, e)));
-        eight<INVERSE, ONES, stages_a>(v, group_of(spread<low_a>(thread, 0)), table);
+        UNROLL for (uint32_t e = 0; e < 8; e++) fr_load(v[e], data + at.place(spread<low_a>(thread, e)));
+        eight<INVERSE, ONES, stages_a>(v, at.group_of(spread<low_a>(thread, 0)), table);
         shared_write<low_a>(shared, v);
         __syncthreads();
         shared_read<low_b>(shared, v);
         {
             uint32_t n = spread<low_b>(thread, 0);
-            eight<INVERSE, ONES, 3>(v, (group_of(n) << stages_a) + (element_of(n) >> 6), table);
+            eight<INVERSE, ONES, 3>(v, (at.group_of(n) << stages_a) + (at.element_of(n) >> 6), table);
         }
         shared_write<low_b>(shared, v);
         __syncthreads();
         shared_read<low_c>(shared, v);
         {
             uint32_t n = spread<low_c>(thread, 0);
-            eight<INVERSE, ONES, 3>(v, (group_of(n) << (stages_a + 3)) + (element_of(n) >> 3), table);
+            eight<INVERSE, ONES, 3>(v, (at.group_of(n) << (stages_a + 3)) + (at.element_of(n) >> 3), table);
         }
         if (CLOSE) {
             shared_write<low_c>(shared, v);
@@ -200,9 +211,9 @@ __global__ void BOUNDS(NTT_THREADS, 2) ntt_pass_kernel(fr *data, const fr_shoup 
             UNROLL for (uint32_t e = 0; e < 8; e++) fr_reduce(v[e], v[e]);
         }
         UNROLL for (uint32_t e = 0; e < 8; e++)
-            fr_store(data + place(CLOSE ? spread<low_a>(thread, e) : spread<low_c>(thread, e)), v[e]);
+            fr_store(data + at.place(CLOSE ? spread<low_a>(thread, e) : spread<low_c>(thread, e)), v[e]);
     } else {
-        UNROLL for (uint32_t e = 0; e < 8; e++) fr_load(v[e], data + place(spread<low_memory>(thread, e)));
+        UNROLL for (uint32_t e = 0; e < 8; e++) fr_load(v[e], data + at.place(spread<low_memory>(thread, e)));
         if (CLOSE) {
             shared_write<low_a>(shared, v);
             __syncthreads();
@@ -210,23 +221,23 @@ __global__ void BOUNDS(NTT_THREADS, 2) ntt_pass_kernel(fr *data, const fr_shoup 
         }
         {
             uint32_t n = spread<low_c>(thread, 0);
-            eight<INVERSE, ONES, 3>(v, (group_of(n) << (stages_a + 3)) + (element_of(n) >> 3), table);
+            eight<INVERSE, ONES, 3>(v, (at.group_of(n) << (stages_a + 3)) + (at.element_of(n) >> 3), table);
         }
         shared_write<low_c>(shared, v);
         __syncthreads();
         shared_read<low_b>(shared, v);
         {
             uint32_t n = spread<low_b>(thread, 0);
-            eight<INVERSE, ONES, 3>(v, (group_of(n) << stages_a) + (element_of(n) >> 6), table);
+            eight<INVERSE, ONES, 3>(v, (at.group_of(n) << stages_a) + (at.element_of(n) >> 6), table);
         }
         shared_write<low_b>(shared, v);
         __syncthreads();
         shared_read<low_a>(shared, v);
-        eight<INVERSE, ONES, stages_a>(v, group_of(spread<low_a>(thread, 0)), table);
+        eight<INVERSE, ONES, stages_a>(v, at.group_of(spread<low_a>(thread, 0)), table);
         if (pass.last) {
             UNROLL for (uint32_t e = 0; e < 8; e++) fr_reduce(v[e], v[e]);
         }
-        UNROLL for (uint32_t e = 0; e < 8; e++) fr_store(data + place(spread<low_a>(thread, e)), v[e]);
+        UNROLL for (uint32_t e = 0; e < 8; e++) fr_store(data + at.place(spread<low_a>(thread, e)), v[e]);
     }
 }
 
