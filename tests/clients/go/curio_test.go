@@ -17,7 +17,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/proto"
-	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -351,21 +350,6 @@ func TestAP15_StatusDuringUploads(t *testing.T) {
 	slices.Sort(times)
 	t.Logf("GetStatus during the uploads: %d calls, p50 %v, p99 %v, max %v", len(times), times[len(times)/2],
 		times[len(times)*99/100], times[len(times)-1])
-}
-
-// A client that pings every ten seconds while it has nothing to say is not sent away. Runs beside the others.
-func TestAP09_Keepalive(t *testing.T) {
-	t.Parallel()
-	c := dial(t, shared(t).target(), grpc.WithKeepaliveParams(keepalive.ClientParameters{
-		Time: 10 * time.Second, Timeout: 5 * time.Second, PermitWithoutStream: true}))
-	c.look(t)
-	for range 12 {
-		time.Sleep(2500 * time.Millisecond)
-		if state := c.conn.GetState().String(); state != "READY" {
-			t.Fatalf("the connection is %s", state)
-		}
-	}
-	c.look(t)
 }
 
 // Status, metrics, eviction and loading on demand tell the truth.

@@ -356,48 +356,69 @@ func TestST09_SecondDaemon(t *testing.T) {
 	dial(t, first.target()).must(t, window(t))
 }
 
-// Many large requests against a short queue: those beyond it are refused with a hint when to come back, and a
-// WinningPoSt, whose seats are kept, is proved meanwhile. All share one body, so this process needs no memory for each.
+// Many large requests against a short queue: those beyond it are refused with a hint when to come back, memory stays within
+// the budget, and a WinningPoSt, whose seats are kept, is proved meanwhile. All share one body, so this process needs no
+// memory for each. CUZK_TEST_FULL: a thousand of them.
 func TestQueueIsBounded(t *testing.T) {
-	const size, count, queue = 50 << 20, 40, 4
-	d := start(t, "", toml{"daemon": {"max_queue = 4"}, "srs": {`preload = ["winning-2k"]`},
-		"synthesis": {"partition_workers = 1"}})
+	const size, queue, budget = 50 << 20, 4, 1 << 30
+	count := 40
+	if os.Getenv("CUZK_TEST_FULL") != "" {
+		count = 1000
+	}
+	d := start(t, "", toml{"daemon": {"max_queue = 4"}, "srs": {`preload = ["winning-2k"]`}, "memory": {`total_budget = "1GiB"`}})
 	c := dial(t, d.target())
-	submit := porep(t, padded(c1Rust(t), size))
+	before := d.memory(t)
+	body := bodyOf(t, porep(t, padded(c1Rust(t), size)))
 	var ids []string
 	var wait sync.WaitGroup
 	var mu sync.Mutex
-	answers := map[codes.Code]int{}
-	body := bodyOf(t, submit)
+	answers := map[string]int{}
 	for range count {
 		id := fresh("porep")
 		ids = append(ids, id)
 		wait.Go(func() {
 			var trailer metadata.MD
 			result, err := c.proveBody(context.Background(), id, body, grpc.Trailer(&trailer))
-			if err == nil && result.Status != pb.AwaitProofResponse_CANCELLED {
-				t.Errorf("a job that was taken and cancelled: %v %q", result.Status, result.ErrorMessage)
-			}
 			mu.Lock()
 			defer mu.Unlock()
-			answers[status.Code(err)]++
+			if err != nil {
+				answers[status.Code(err).String()]++
+			} else {
+				answers[result.Status.String()+" "+result.ErrorMessage]++
+			}
 			if status.Code(err) == codes.ResourceExhausted && len(trailer.Get("grpc-retry-pushback-ms")) != 1 {
 				t.Errorf("no hint when to try again: %v %v", err, trailer)
 			}
 		})
 	}
+	var most int64
 	eventually(t, "the others are refused", func() bool {
+		most = max(most, d.memory(t))
 		mu.Lock()
 		defer mu.Unlock()
-		return answers[codes.ResourceExhausted] >= count-queue
+		return answers["ResourceExhausted"] >= count-queue
 	})
 	c.must(t, winning(t))
 	for _, id := range ids { // those that were refused are unknown
 		c.CancelProof(context.Background(), &pb.CancelProofRequest{JobId: id})
 	}
 	wait.Wait()
-	t.Logf("answers: %v", answers)
-	if answers[codes.ResourceExhausted] != count-queue || answers[codes.OK] != queue {
+	t.Logf("memory %d MiB before, at most %d MiB; answers: %v", before>>20, most>>20, answers)
+	if most > before+budget+64<<20 {
+		t.Errorf("memory went up to %d MiB, the budget is %d MiB", most>>20, budget>>20)
+	}
+	if answers["ResourceExhausted"] != count-queue {
 		t.Errorf("answers: %v", answers)
+	}
+}
+
+// A client that pings every ten seconds while it has nothing to say is not sent away: it was connected when the shared daemon
+// was first used.
+func TestAP09_Keepalive(t *testing.T) {
+	shared(t)
+	time.Sleep(time.Until(common.idleFor.Add(25 * time.Second)))
+	client{pb.NewProvingEngineClient(common.idle), common.idle}.look(t)
+	if begun, ended := common.links.begun.Load(), common.links.ended.Load(); begun != 1 || ended != 0 {
+		t.Errorf("%d connections were made, %d ended, in %v", begun, ended, time.Since(common.idleFor))
 	}
 }

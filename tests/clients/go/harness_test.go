@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +23,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 )
 
@@ -153,6 +156,24 @@ func (d *daemon) target() string {
 	return "dns:///" + d.address
 }
 
+// memory is what the daemon uses: anonymous and shared bytes.
+func (d *daemon) memory(t testing.TB) (bytes int64) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var kib int64
+		for _, name := range []string{"RssAnon:", "RssShmem:"} {
+			if rest, found := strings.CutPrefix(line, name); found {
+				fmt.Sscan(rest, &kib)
+				bytes += kib << 10
+			}
+		}
+	}
+	return bytes
+}
+
 // stop ends the daemon as a service manager does, and expects a clean end.
 func (d *daemon) stop(t testing.TB) {
 	t.Helper()
@@ -195,9 +216,12 @@ func start(t testing.TB, listen string, more toml) *daemon {
 
 // One daemon serves most cases: loading the large parameters takes seconds. TestMain stops it.
 var common struct {
-	once sync.Once
-	d    *daemon
-	dir  string
+	once    sync.Once
+	d       *daemon
+	dir     string
+	idle    *grpc.ClientConn // pings, and says nothing: see TestAP09
+	idleFor time.Time
+	links   links
 }
 
 func shared(t testing.TB) *daemon {
@@ -218,7 +242,31 @@ func shared(t testing.TB) *daemon {
 		t.Fatal("the shared daemon could not be started")
 	}
 	common.d.await(t, "cuzk-daemon ready, serving on")
+	if common.idle == nil {
+		idle, err := grpc.NewClient(common.d.target(), insecureOption, grpc.WithStatsHandler(&common.links),
+			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 5 * time.Second, PermitWithoutStream: true}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		common.idle, common.idleFor = idle, time.Now()
+		client{pb.NewProvingEngineClient(idle), idle}.look(t)
+	}
 	return common.d
+}
+
+// links counts the connections that a client has had.
+type links struct{ begun, ended atomic.Int32 }
+
+func (l *links) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (l *links) HandleRPC(context.Context, stats.RPCStats)                         {}
+func (l *links) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (l *links) HandleConn(_ context.Context, event stats.ConnStats) {
+	switch event.(type) {
+	case *stats.ConnBegin:
+		l.begun.Add(1)
+	case *stats.ConnEnd:
+		l.ended.Add(1)
+	}
 }
 
 func TestMain(m *testing.M) {
@@ -362,7 +410,11 @@ func refused(t testing.TB, err error, code codes.Code, parts ...string) {
 // eventually polls until the condition holds.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(20 * time.Millisecond) {
+	patience := 2 * time.Minute
+	if os.Getenv("CUZK_TEST_FULL") != "" {
+		patience = 15 * time.Minute
+	}
+	for end := time.Now().Add(patience); !condition(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("this never came: %s", what)
 		}
