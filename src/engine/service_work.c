@@ -177,6 +177,7 @@ static void do_finish(struct engine_service *s, struct task *task)
 
 /* ---- the whole ---- */
 
+/* What is answered, as it stands, once more: the joined proof. */
 static struct status verify_all(struct engine_service *s, struct record *r)
 {
     uint32_t n = r->outline.partitions, count = circuit_inputs(r->outline.kind, r->outline.sector);
@@ -202,8 +203,7 @@ static void do_verify(struct engine_service *s, struct task *task)
 {
     struct record *r = task->record;
     uint64_t began = service_clock_ms();
-    /* A single partition was verified as it stands; of several the joined proof is verified once more. */
-    struct status status = r->outline.partitions == 1 ? status_ok() : verify_all(s, r);
+    struct status status = verify_all(s, r);
     service_lock(s);
     count_stage(s, r, METRIC_VERIFY, began);
     feed_back(s, task, EVENT_VERIFIED, &status);

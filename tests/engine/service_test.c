@@ -69,7 +69,7 @@ static void test_prove(void **state)
     assert_int_equal(await_job(r.service, &again, "wdpost-1", 0), JOB_COMPLETED);
     assert_memory_equal(again.proof, a.proof, 192);
     assert_int_equal(atomic_load(&r.device.starts), 2);
-    assert_true(service_rig_logged(&r, "proved in"));
+    UNTIL(service_rig_logged(&r, "proved in"));
     service_rig_end(&r);
 }
 
@@ -257,7 +257,7 @@ static void test_params_missing_and_foreign(void **state)
     assert_int_equal(submit(&r, &winning, id), STATUS_OK);
     assert_int_equal(await_job(r.service, &a, id, 0), JOB_FAILED);
     assert_int_equal(a.result.status.code, STATUS_INVALID);
-    assert_true(service_rig_logged(&r, "winning-2k cannot be loaded"));
+    UNTIL(service_rig_logged(&r, "winning-2k cannot be loaded"));
 
     link_params(WINDOW, WINDOW); /* it is there now */
     assert_int_equal(service_load(r.service, WINDOW, &already, &ms).code, STATUS_OK);
