@@ -1,7 +1,8 @@
 /* Fabricated PoSts: the specification's known answers, the reference's production circuits by digest, broken
  * witnesses; and a real 32 GiB sector.
  *
- *     --full   a 32 GiB Window partition: all digests, the real sector satisfies, 2,349 distinct sectors */
+ *     --threads  what the pool works on, for ThreadSanitizer
+ *     --full     a 32 GiB Window partition: all digests, the real sector satisfies, 2,349 distinct sectors */
 #include "circuit_digests.h"
 #include "support.h"
 
@@ -456,6 +457,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest full[] = {cmocka_unit_test(window_32g_distinct),
                                       cmocka_unit_test(real_sector_satisfies),
                                       cmocka_unit_test(window_32g_digests)};
+    const struct CMUnitTest threads[] = {cmocka_unit_test(vanilla_bytes), cmocka_unit_test(named)};
+    if (argc > 1 && strcmp(argv[1], "--threads") == 0)
+        return cmocka_run_group_tests(threads, start_pool, end_pool);
     if (argc > 1 && strcmp(argv[1], "--full") == 0)
         return cmocka_run_group_tests(full, start_pool, end_pool);
     return cmocka_run_group_tests(quick, start_pool, end_pool);

@@ -2,8 +2,9 @@
  * reference's; fabricated updates of any size with the specification's known answers; and what must be
  * refused.
  *
- *     --slow   parameters and proof at 2 KiB, all digests at 8 MiB, every class of witness value broken
- *     --full   all digests at 32 GiB */
+ *     --threads  what the pool works on, for ThreadSanitizer
+ *     --slow     parameters and proof at 2 KiB, all digests at 8 MiB, every class of witness value broken
+ *     --full     all digests at 32 GiB */
 #include "circuit_digests.h"
 #include "proof_case.h"
 #include "support.h"
@@ -577,6 +578,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest slow[] = {cmocka_unit_test(real_2k_proof), cmocka_unit_test(digests_8m),
                                       cmocka_unit_test(unofficial), cmocka_unit_test(every_class_breaks)};
     const struct CMUnitTest full[] = {cmocka_unit_test(digests_32g)};
+    const struct CMUnitTest threads[] = {cmocka_unit_test(recipe_q), cmocka_unit_test(named)};
+    if (argc > 1 && strcmp(argv[1], "--threads") == 0)
+        return cmocka_run_group_tests(threads, start_pool, end_pool);
     if (argc > 1 && strcmp(argv[1], "--full") == 0)
         return cmocka_run_group_tests(full, start_pool, end_pool);
     if (argc > 1 && strcmp(argv[1], "--slow") == 0)
