@@ -156,7 +156,7 @@ static void set_body(struct client_call *call, const void *message, size_t size,
     call->body = malloc(call->body_size + 1);
     assert_non_null(call->body);
     for (size_t i = 0; i < prefix; i++)
-        call->body[i] = i == 0 ? 0 : (uint8_t)(size >> (8 * (4 - i)));
+        call->body[i] = (uint8_t)((uint64_t)size >> (8 * (4 - i)));
     if (size != 0)
         memcpy(call->body + prefix, message, size);
     call->let = o->let != 0 ? o->let : call->body_size;

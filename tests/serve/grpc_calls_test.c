@@ -81,7 +81,7 @@ static void a_large_message_before_the_settings(void **state)
     finish(server);
 }
 
-static void messages_cut_anywhere(void **state)
+static void messages_in_pieces(void **state)
 {
     (void)state;
     struct grpc_server *server = service_server(&service, NULL);
@@ -225,6 +225,24 @@ static void refusals_by_framing(void **state)
     assert_int_equal(atomic_load(&server->loose_now), 0);
     client_close(c);
     finish(server);
+}
+
+static void in_02_the_limit_itself(void **state)
+{
+    (void)state;
+    static const uint64_t limits[] = {70000, 100000, 3 << 20};
+    uint8_t *bytes = pattern((3 << 20) + 1);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct grpc_options o = {.max_message = limits[i]};
+        struct grpc_server *server = service_server(&service, &o);
+        struct client *c = client_open(server);
+        is_echo(client_unary(c, "/t/Echo", bytes, limits[i] - 1), bytes, limits[i] - 1);
+        is_echo(client_unary(c, "/t/Echo", bytes, limits[i]), bytes, limits[i]);
+        refused(client_unary(c, "/t/Echo", bytes, limits[i] + 1), GRPC_RESOURCE_EXHAUSTED, "at most");
+        client_close(c);
+        finish(server);
+    }
+    free(bytes);
 }
 
 /* Refused at its prefix, a large message need not be sent whole: the stream is reset without an error. */
@@ -498,10 +516,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_of_every_size),
         cmocka_unit_test(a_large_message_before_the_settings),
-        cmocka_unit_test(messages_cut_anywhere),
+        cmocka_unit_test(messages_in_pieces),
         cmocka_unit_test(refusals_by_headers),
         cmocka_unit_test(headers_too_large),
         cmocka_unit_test(refusals_by_framing),
+        cmocka_unit_test(in_02_the_limit_itself),
         cmocka_unit_test(refused_early),
         cmocka_unit_test(failures_carry_text_and_hint),
         cmocka_unit_test(answers_of_every_size),

@@ -54,7 +54,7 @@ static void works(struct client *c)
 #define PREFACE  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 #define SETTINGS "\0\0\0\4\0\0\0\0\0"
 
-static void keepalive(void **state)
+static void ap_10_keepalive(void **state)
 {
     (void)state;
     struct grpc_server *server = service_server(&service, NULL);
@@ -78,7 +78,7 @@ static void keepalive(void **state)
 }
 
 /* PINGs of the client's are answered, however many. */
-static void pings_are_answered(void **state)
+static void ap_09_pings_are_answered(void **state)
 {
     (void)state;
     struct grpc_server *server = service_server(&service, NULL);
@@ -122,7 +122,7 @@ static void peers_that_never_begin(void **state)
     finish(server);
 }
 
-static void other_protocols(void **state)
+static void ap_10_other_protocols(void **state)
 {
     (void)state;
     static const struct {
@@ -285,7 +285,7 @@ static void endless_questions(void **state)
     finish(server);
 }
 
-static void a_thousand_connections(void **state)
+static void ap_10_a_thousand_connections(void **state)
 {
     (void)state;
     struct rlimit limit;
@@ -354,9 +354,9 @@ static void the_idle_make_room(void **state)
     finish(server);
 }
 
-/* AP-10: with no descriptor left, those who are connected are served, idle ones give way, and new ones get in
+/* With no descriptor left, those who are connected are served, idle ones give way, and new ones get in
  * as soon as there is one again. */
-static void no_descriptors_left(void **state)
+static void ap_10_no_descriptors_left(void **state)
 {
     (void)state;
     struct grpc_options o = {
@@ -426,17 +426,17 @@ static void no_descriptors_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keepalive),
-        cmocka_unit_test(pings_are_answered),
+        cmocka_unit_test(ap_10_keepalive),
+        cmocka_unit_test(ap_09_pings_are_answered),
         cmocka_unit_test(peers_that_never_begin),
-        cmocka_unit_test(other_protocols),
+        cmocka_unit_test(ap_10_other_protocols),
         cmocka_unit_test(random_frames),
         cmocka_unit_test(rapid_resets),
         cmocka_unit_test(answers_not_read),
         cmocka_unit_test(endless_questions),
-        cmocka_unit_test(a_thousand_connections),
+        cmocka_unit_test(ap_10_a_thousand_connections),
         cmocka_unit_test(the_idle_make_room),
-        cmocka_unit_test(no_descriptors_left),
+        cmocka_unit_test(ap_10_no_descriptors_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

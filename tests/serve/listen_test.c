@@ -85,8 +85,8 @@ static void a_socket_with_its_mode(void **state)
     listen_close(NULL);
 }
 
-/* ST-09: another process of ours serves it. */
-static void a_live_socket_is_not_taken(void **state)
+/* Another process of ours serves it. */
+static void st_09_a_live_socket_is_not_taken(void **state)
 {
     (void)state;
     int ready[2], end[2];
@@ -196,8 +196,8 @@ static void folders(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-/* ST-11: a place where we may not write names its owner. */
-static void forbidden(void **state)
+/* A place where we may not write names its owner. */
+static void st_11_forbidden_places(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -280,7 +280,7 @@ static void loopback_or_not(void **state)
     }
 }
 
-static void tcp(void **state)
+static void st_08_tcp_port_in_use(void **state)
 {
     (void)state;
     struct listener *l, *m;
@@ -294,7 +294,7 @@ static void tcp(void **state)
         .sin_family = AF_INET, .sin_port = htons(l->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
-    /* ST-08: the port is taken, and by whom. */
+    /* The port is taken, and by whom. */
     snprintf(pid, sizeof pid, "in use by pid %ld", (long)getpid());
     fails(listen_open(&m, text, NULL), STATUS_IO, pid, "another port");
     listen_close(l);
@@ -310,15 +310,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_socket_with_its_mode, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_live_socket_is_not_taken, setup, teardown),
+        cmocka_unit_test_setup_teardown(st_09_a_live_socket_is_not_taken, setup, teardown),
         cmocka_unit_test_setup_teardown(twice_in_one_process, setup, teardown),
         cmocka_unit_test_setup_teardown(a_foreign_socket_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_no_socket_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(folders, setup, teardown),
-        cmocka_unit_test_setup_teardown(forbidden, setup, teardown),
+        cmocka_unit_test_setup_teardown(st_11_forbidden_places, setup, teardown),
         cmocka_unit_test_setup_teardown(addresses_that_cannot_be_read, setup, teardown),
         cmocka_unit_test(loopback_or_not),
-        cmocka_unit_test(tcp),
+        cmocka_unit_test(st_08_tcp_port_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static Cuzk__V1__GetStatusResponse *get_status(struct client *c)
     return r;
 }
 
-static void status(void **state)
+static void ap_12_status(void **state)
 {
     struct fixture *f = *state;
     set_view(f->service);
@@ -77,7 +77,7 @@ static void status(void **state)
     assert_int_equal(client_unary(f->client, STATUS, "\x08\x01", 2)->code, GRPC_OK);
 }
 
-static void metrics(void **state)
+static void ap_14_metrics(void **state)
 {
     struct fixture *f = *state;
     size_t size;
@@ -97,8 +97,8 @@ static void metrics(void **state)
     assert_int_equal(v.ended[GRPC_OK], 1);
 }
 
-/* AP-15: with uploads under way, some of them waiting for memory, status is answered all the same. */
-static void status_beside_uploads(void **state)
+/* With uploads under way, some of them waiting for memory, status is answered all the same. */
+static void ap_15_status_beside_uploads(void **state)
 {
     struct fixture *f = *state;
     struct client *uploader = fixture_connect(f);
@@ -211,7 +211,7 @@ static int check(struct fixture *f, const char *service)
 
 enum { SERVING = 1, NOT_SERVING = 2, SERVICE_UNKNOWN = 3 };
 
-static void health(void **state)
+static void ap_16_health(void **state)
 {
     struct fixture *f = *state;
     set_view(f->service);
@@ -228,7 +228,7 @@ static void health(void **state)
     pthread_mutex_lock(&f->service->lock);
     f->service->view.devices[0].state = DEVICE_LOST;
     pthread_mutex_unlock(&f->service->lock);
-    assert_int_equal(check(f, ""), NOT_SERVING); /* AP-16 */
+    assert_int_equal(check(f, ""), NOT_SERVING);
     assert_int_equal(check(f, "winning-post"), NOT_SERVING);
     set_view(f->service);
     proving_drain(f->proving);
@@ -293,7 +293,7 @@ static reply *decode_reply(const struct client_call *call, size_t i)
 
 #define ASKED(case_) GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_##case_
 
-static void reflection(void **state)
+static void ap_11_reflection(void **state)
 {
     struct fixture *f = *state;
     static const struct {
@@ -402,9 +402,15 @@ static void leaving_reflection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PROVING_TEST(status),     PROVING_TEST(metrics),  PROVING_TEST(status_beside_uploads),
-        PROVING_TEST(loading),    PROVING_TEST(health),   PROVING_TEST(watching),
-        PROVING_TEST(reflection), PROVING_TEST(services), PROVING_TEST(leaving_reflection),
+        PROVING_TEST(ap_12_status),
+        PROVING_TEST(ap_14_metrics),
+        PROVING_TEST(ap_15_status_beside_uploads),
+        PROVING_TEST(loading),
+        PROVING_TEST(ap_16_health),
+        PROVING_TEST(watching),
+        PROVING_TEST(ap_11_reflection),
+        PROVING_TEST(services),
+        PROVING_TEST(leaving_reflection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,8 +183,8 @@ static void priorities(void **state)
     free(window.bytes);
 }
 
-/* AP-02, AP-03, AP-06: the caller leaves, the job stays, an identical retry joins it. */
-static void callers_come_and_go(void **state)
+/* The caller leaves, the job stays, an identical retry joins it. */
+static void ap_02_03_06_callers_come_and_go(void **state)
 {
     struct fixture *f = *state;
     struct message m = porep_request("retry", 3 << 20, 'r'), other = porep_request("retry", 3 << 20, 's');
@@ -232,8 +232,7 @@ static Cuzk__V1__AwaitProofResponse *awaited(struct fixture *f, struct client_ca
     return r;
 }
 
-/* AP-01, AP-07 */
-static void submit_await_cancel(void **state)
+static void ap_01_07_submit_await_cancel(void **state)
 {
     struct fixture *f = *state;
     struct message m = request(4, "winpost-1", 0, 100, 'w', false);
@@ -288,8 +287,7 @@ static void submit_await_cancel(void **state)
     free(m.bytes);
 }
 
-/* SH-03 */
-static void draining(void **state)
+static void sh_03_draining(void **state)
 {
     struct fixture *f = *state;
     struct message m = porep_request("runs", 10, 'a'), n = porep_request("new", 10, 'b'),
@@ -375,9 +373,9 @@ int main(void)
         PROVING_TEST(bad_requests),
         PROVING_TEST(failures_later),
         PROVING_TEST(priorities),
-        PROVING_TEST(callers_come_and_go),
-        PROVING_TEST(submit_await_cancel),
-        PROVING_TEST(draining),
+        PROVING_TEST(ap_02_03_06_callers_come_and_go),
+        PROVING_TEST(ap_01_07_submit_await_cancel),
+        PROVING_TEST(sh_03_draining),
         PROVING_TEST(stopped_in_the_midst),
         PROVING_TEST(at_once),
     };

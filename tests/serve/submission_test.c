@@ -174,7 +174,7 @@ static void unknown_fields_are_skipped(void **state)
     submission_end(&s);
 }
 
-static void malformed_messages(void **state)
+static void in_07_malformed_lengths(void **state)
 {
     (void)state;
     static const struct {
@@ -211,13 +211,13 @@ static void malformed_messages(void **state)
     assert_int_equal(status.code, STATUS_INVALID);
     assert_non_null(strstr(status.message, "submit"));
     status = submission_decode(&s, NULL, 0, true);
-    assert_int_equal(status.code, STATUS_INVALID); /* IN-05 */
+    assert_int_equal(status.code, STATUS_INVALID);
     ok(submission_decode(&s, NULL, 0, false));
     submission_end(&s);
 }
 
-/* IN-01: cut at every byte, a message is refused or a shorter one. */
-static void cut_anywhere(void **state)
+/* Cut at every byte, a message is refused or a shorter one. */
+static void in_01_cut_anywhere(void **state)
 {
     (void)state;
     struct writer w = {.size = 0}, outer = {.size = 0};
@@ -336,8 +336,7 @@ static void requests_of_every_kind(void **state)
     }
 }
 
-/* IN-05, IN-09, IN-10 */
-static void refusals(void **state)
+static void in_05_09_10_refusals(void **state)
 {
     (void)state;
     static const int32_t bad_kinds[] = {0, 5, -1, INT32_MAX};
@@ -478,12 +477,12 @@ int main(void)
         cmocka_unit_test(the_last_one_counts),
         cmocka_unit_test(submessages_merge),
         cmocka_unit_test(unknown_fields_are_skipped),
-        cmocka_unit_test(malformed_messages),
-        cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(in_07_malformed_lengths),
+        cmocka_unit_test(in_01_cut_anywhere),
         cmocka_unit_test(too_many_vanilla_proofs),
         cmocka_unit_test(the_head_tells_kind_and_priority),
         cmocka_unit_test(requests_of_every_kind),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(in_05_09_10_refusals),
         cmocka_unit_test(as_generated_code_reads_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,8 +166,8 @@ static void stopped_meanwhile(void **state)
     run(*state, true);
 }
 
-/* SH-06: started and stopped, with somebody there. */
-static void starts_and_stops(void **state)
+/* Started and stopped, with somebody there. */
+static void sh_06_starts_and_stops(void **state)
 {
     for (int i = 0; i < 50; i++) {
         assert_int_equal(fixture_setup(state), 0);
@@ -185,7 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PROVING_TEST(clients_of_all_kinds),
         PROVING_TEST(stopped_meanwhile),
-        cmocka_unit_test(starts_and_stops),
+        cmocka_unit_test(sh_06_starts_and_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,7 +249,7 @@ void connection_readable(struct connection *c)
             server_log(server, 3, "%s does not speak HTTP/2 with prior knowledge; connection closed",
                        c->peer);
         else
-            server_log(server, 2, "%s broke HTTP/2: %s; connection closed", c->peer,
+            server_log(server, 3, "%s broke HTTP/2: %s; connection closed", c->peer,
                        nghttp2_strerror((int)used));
         connection_kill(c);
         return;
