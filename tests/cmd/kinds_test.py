@@ -160,10 +160,7 @@ class PoSts(Kinds):
         self.refused("no vanilla proof is", "inspect", "vanilla", DATA / "porep-2k/c1.json")
 
 
-@unittest.skipIf(SLOW, "the quick part")
-class Fabricate(Kinds):
-    circuits = ("wpost-2k",)
-
+class Fabricating(Kinds):
     def make(self, *args, **kw):
         out = self.dir / "made"
         self.cuzk("fabricate", *args, "--out", out, **kw)
@@ -171,6 +168,24 @@ class Fabricate(Kinds):
 
     def digest(self, path):
         return hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def opens(self, *sizes):
+        for kind in ("porep", "winning", "window", "snap"):
+            for size in sizes:
+                out, info = self.make(kind, "--size", size, "--seed", f"open-{size}")
+                for c in [info] if "prove" in info else info["proofs"]:
+                    r = subprocess.run(["bash", "-c", c["prove"].replace("--params params", "--params /nonexistent.params")], cwd=out,
+                                       capture_output=True, text=True, env=self.path())
+                    self.assertEqual(r.returncode, 1)
+                    self.assertIn("/nonexistent.params", r.stderr)
+
+    def path(self):
+        return dict(os.environ, PATH=f"{Path(TOOL).parent}:{os.environ['PATH']}", CUZK_STATE_DIR=str(self.dir / "state"))
+
+
+@unittest.skipIf(SLOW, "the quick part")
+class Fabricate(Fabricating):
+    circuits = ("wpost-2k",)
 
     def test_published(self):
         out, info = self.make("winning", "--size", "32GiB", "--sector-num", 7)
@@ -205,26 +220,15 @@ class Fabricate(Kinds):
 
     def test_every_kind_opens(self):
         """What is fabricated passes every check of prove, which then only lacks the parameters."""
-        for kind in ("porep", "winning", "window", "snap"):
-            for size in ("2KiB", "8MiB", "512MiB"):
-                out, info = self.make(kind, "--size", size, "--seed", f"open-{size}")
-                commands = [info] if "prove" in info else info["proofs"]
-                for c in commands:
-                    r = subprocess.run(["bash", "-c", c["prove"].replace("--params params", "--params /nonexistent.params")], cwd=out,
-                                       capture_output=True, text=True, env=self.path())
-                    self.assertEqual(r.returncode, 1)
-                    self.assertIn("/nonexistent.params", r.stderr)
-
-    def path(self):
-        return dict(os.environ, PATH=f"{Path(TOOL).parent}:{os.environ['PATH']}", CUZK_STATE_DIR=str(self.dir / "state"))
+        self.opens("2KiB", "8MiB")
 
     def test_commands_of_info(self):
         out, info = self.make("window", "--size", "2KiB", "--sectors", 3, "--registered-proof", 5)
         self.assertEqual([len(p["sectors"]) for p in info["proofs"]], [2, 1])
         for p in info["proofs"]:
             for name in ("prove", "verify"):
-                command = p[name].replace("params", "PARAMS", 0).replace("--params params", f"--params {self.params.name}") \
-                    .replace("--dir params", f"--dir {self.params.name}")
+                command = p[name].replace("--params params", f"--params {self.params.name}").replace(
+                    "--dir params", f"--dir {self.params.name}")
                 r = subprocess.run(["bash", "-c", command], cwd=out, capture_output=True, text=True, env=self.path())
                 self.assertEqual(r.returncode, 0, f"{command}: {r.stdout}{r.stderr}")
 
@@ -241,6 +245,12 @@ class Fabricate(Kinds):
         self.refused("cannot be fabricated", "fabricate", "porep", "--registered-proof", 10, "--out", out)
         self.refused("cannot make folder", "fabricate", "porep", "--size", "2KiB", "--out", "/proc/none/x")
         self.refused("cannot make folder", "fabricate", "porep", "--size", "2KiB", "--out", out + "/a/b")
+
+
+@unittest.skipUnless(SLOW, "kinds_test.py slow")
+class FabricateLarge(Fabricating):
+    def test_every_kind_opens(self):
+        self.opens("512MiB")
 
 
 @unittest.skipUnless(SLOW, "kinds_test.py slow")
