@@ -68,19 +68,24 @@ void __syncthreads()
 namespace
 {
 
+/* Apart, because getcontext counts as returning twice and the caller's loop variable would not survive that.
+ */
+__attribute__((noinline)) void prepare(coroutine &c)
+{
+    if (!c.stack)
+        c.stack = (char *)malloc(STACK_BYTES);
+    getcontext(&c.context);
+    c.context.uc_stack.ss_sp = c.stack;
+    c.context.uc_stack.ss_size = STACK_BYTES;
+    c.context.uc_link = &scheduler;
+    c.done = false;
+    makecontext(&c.context, enter, 0);
+}
+
 void run_block(unsigned threads)
 {
-    for (unsigned t = 0; t < threads; t++) {
-        coroutine &c = coroutines[t];
-        if (!c.stack)
-            c.stack = (char *)malloc(STACK_BYTES);
-        getcontext(&c.context);
-        c.context.uc_stack.ss_sp = c.stack;
-        c.context.uc_stack.ss_size = STACK_BYTES;
-        c.context.uc_link = &scheduler;
-        c.done = false;
-        makecontext(&c.context, enter, 0);
-    }
+    for (unsigned t = 0; t < threads; t++)
+        prepare(coroutines[t]);
     for (bool any = true; any;) {
         any = false;
         for (unsigned t = 0; t < threads; t++) {
