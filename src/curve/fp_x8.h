@@ -139,7 +139,7 @@ X8_INLINE void fp_x8_sub_step(fp_x8 *out, const fp_x8 *a, const fp_x8 *b, int ti
 /* a + b, and 2p - b if a is NULL */
 X8_INLINE void fp_x8_add(fp_x8 *out, const fp_x8 *a, const fp_x8 *b)
 {
-    __m512i carry;
+    __m512i carry = _mm512_setzero_si512();
 #pragma GCC unroll 8
     for (int k = 0; k < X8_LIMBS; k++) {
         __m512i limb = a ? _mm512_add_epi64(a->l[k], b->l[k]) : _mm512_sub_epi64(x8_multiple(2, k), b->l[k]);

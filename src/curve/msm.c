@@ -40,7 +40,8 @@ void msm_plan_make(struct msm_plan *out, size_t n, unsigned threads, size_t task
 {
     digits_form_make(&out->form, best_bits(n));
     out->buckets = (size_t)1 << (out->form.bits - 1);
-    out->part = out->buckets < task_terms / 4 ? out->buckets : task_terms / 4;
+    /* Small enough that moderate sizes have several, which is what the tests see. */
+    out->part = out->buckets < task_terms / 16 ? out->buckets : task_terms / 16;
     out->threads = threads;
     /* With many threads a small problem is cut smaller, but not below the buckets a chunk has to walk over.
      */
