@@ -4,7 +4,7 @@
  *
  *     --threads  what the pool works on, for ThreadSanitizer
  *     --slow     parameters and proof at 2 KiB, all digests at 8 MiB, every class of witness value broken
- *     --full     all digests at 32 GiB */
+ *     --full     all digests at 32 GiB, a 64 GiB partition satisfied */
 #include "circuit_digests.h"
 #include "proof_case.h"
 #include "support.h"
@@ -333,40 +333,51 @@ static void named(void **state)
     fabricated_end(&b);
 }
 
-/* Sizes without numbers: opened, checked and satisfied without a request. */
+/* Partition k, opened, checked and satisfied without a request. */
+static void satisfied(const struct snap_size *size, uint32_t k)
+{
+    struct fabricated_snap f;
+    struct snap snap;
+    struct shape *shape;
+    struct seeds seeds;
+    struct circuit c;
+    struct circuit_digests d;
+    const uint8_t *vanilla[SNAP_PARTITIONS_MAX];
+    size_t sizes[SNAP_PARTITIONS_MAX];
+    ok(fabricate_snap(&f, size, "satisfied", &WORK));
+    for (uint32_t i = 0; i < f.partitions; i++) {
+        vanilla[i] = f.vanilla + i * f.partition_bytes;
+        sizes[i] = f.partition_bytes;
+    }
+    const struct snap_commitments commitments = {f.comm_r_old, f.comm_r_new, f.comm_d_new, 32, 32, 32};
+    ok(snap_open(&snap, size, &commitments, vanilla, sizes, f.partitions));
+    ok(snap_check(&snap, &WORK));
+    ok(circuit_shape(&shape, PROOF_SNAP, size->sector));
+    ok(seeds_start(&seeds, shape));
+    ok(circuit_start(&c, NULL, &seeds, NULL));
+    snap_circuit(&c, size, &snap, k);
+    ok(circuit_end(&c));
+    assert_true(seeds_complete(&seeds));
+    circuit_digests_of_seeds(&d, shape, &seeds, DIGEST_VALUES, &WORK);
+    assert_int_equal(d.unsatisfied, 0);
+    seeds_end(&seeds);
+    shape_release(shape);
+    fabricated_snap_end(&f);
+}
+
+/* Sizes without numbers; the last partition, whose number has all bits set. */
 static void unofficial(void **state)
 {
     (void)state;
-    static const char *const names[] = {"1KiB", "4KiB", "8KiB"};
-    for (int i = 0; i < 3; i++) {
-        const struct snap_size *size = size_named(names[i]);
-        struct fabricated_snap f;
-        struct snap snap;
-        struct shape *shape;
-        struct seeds seeds;
-        struct circuit c;
-        struct witness witness;
-        uint32_t row;
-        ok(fabricate_snap(&f, size, NULL, &WORK));
-        const struct snap_commitments commitments = {f.comm_r_old, f.comm_r_new, f.comm_d_new, 32, 32, 32};
-        const uint8_t *vanilla[1] = {f.vanilla};
-        ok(snap_open(&snap, size, &commitments, vanilla, &f.partition_bytes, 1));
-        ok(snap_check(&snap, &HERE));
-        ok(circuit_shape(&shape, PROOF_SNAP, size->sector));
-        ok(seeds_start(&seeds, shape));
-        ok(circuit_start(&c, NULL, &seeds, NULL));
-        snap_circuit(&c, size, &snap, 0);
-        ok(circuit_end(&c));
-        assert_true(seeds_complete(&seeds));
-        ok(witness_start(&witness, shape));
-        ok(witness_expand(&witness, shape, &seeds, &WORK));
-        ok(witness_first_unsatisfied(&row, shape, &witness));
-        assert_int_equal(row, UINT32_MAX);
-        witness_end(&witness);
-        seeds_end(&seeds);
-        shape_release(shape);
-        fabricated_snap_end(&f);
-    }
+    static const char *const names[] = {"1KiB", "4KiB", "8KiB", "16KiB", "32KiB"};
+    for (int i = 0; i < 5; i++)
+        satisfied(size_named(names[i]), snap_partitions(size_named(names[i])) - 1);
+}
+
+static void satisfied_64g(void **state)
+{
+    (void)state;
+    satisfied(size_named("64GiB"), 11);
 }
 
 static void digests_2k(void **state)
@@ -577,7 +588,7 @@ int main(int argc, char **argv)
     };
     const struct CMUnitTest slow[] = {cmocka_unit_test(real_2k_proof), cmocka_unit_test(digests_8m),
                                       cmocka_unit_test(unofficial), cmocka_unit_test(every_class_breaks)};
-    const struct CMUnitTest full[] = {cmocka_unit_test(digests_32g)};
+    const struct CMUnitTest full[] = {cmocka_unit_test(digests_32g), cmocka_unit_test(satisfied_64g)};
     const struct CMUnitTest threads[] = {cmocka_unit_test(recipe_q), cmocka_unit_test(named)};
     if (argc > 1 && strcmp(argv[1], "--threads") == 0)
         return cmocka_run_group_tests(threads, start_pool, end_pool);
