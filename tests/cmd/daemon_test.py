@@ -323,6 +323,7 @@ class Running(Case):
         pid = r["pid"]
         self.addCleanup(kill_if_there, pid)
         self.assertEqual(r["address"], f"unix://{self.socket}")
+        until(lambda: "cuzk-daemon ready" in self.log.read_text())  # the log has a thread of its own
         lines = [line.split(" info  ")[-1] for line in self.log.read_text().splitlines()]
         order = ["starting, pid", "configuration loaded", "memory plan", "effective_lookahead=", "listening on",
                  f"cuzk-daemon ready, serving on unix://{self.socket}"]

@@ -14,7 +14,8 @@
 
 #define ROUND_NS      100000000L
 #define PROBE_MS      1000
-#define GRACE_SECONDS 5 /* without a command: for a daemon that is just being started */
+#define PHASE_READY   "ready" /* as the daemon records it */
+#define GRACE_SECONDS 5       /* without a command: for a daemon that is just being started */
 
 struct waiting {
     struct target target;
@@ -75,7 +76,7 @@ static bool fresh(const struct waiting *w, const struct run_record *record, pid_
            (peer == 0 || record->pid == peer);
 }
 
-/* Whether the daemon that is meant says that it serves. */
+/* Whether the daemon that is meant says that it serves, and has recorded that it does. */
 static bool serving(struct waiting *w)
 {
     struct channel *channel;
@@ -89,10 +90,12 @@ static bool serving(struct waiting *w)
     pid_t peer = channel_peer(channel);
     s = target_health(channel, &yes);
     yes = yes && !status_failed(&s);
-    bool known = read_record(&record, w);
+    bool known = read_record(&record, w) && run_record_alive(&record) && (peer == 0 || record.pid == peer);
+    if (yes && known)
+        yes = strcmp(record.phase, PHASE_READY) == 0;
     if (yes && w->command != NULL)
         yes = (peer != 0 && peer == w->child.pid) || (known && fresh(w, &record, peer));
-    w->pid = peer != 0 ? peer : known && run_record_alive(&record) ? (pid_t)record.pid : w->child.pid;
+    w->pid = peer != 0 ? peer : known ? (pid_t)record.pid : w->child.pid;
     channel_close(channel);
     return yes;
 }
