@@ -51,8 +51,9 @@ static void works(struct client *c)
     assert_int_equal(call->code, GRPC_OK);
 }
 
-#define PREFACE  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-#define SETTINGS "\0\0\0\4\0\0\0\0\0"
+#define PREFACE     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+#define BYTES(text) text, sizeof(text) - 1
+#define SETTINGS    "\0\0\0\4\0\0\0\0\0"
 
 static void ap_10_keepalive(void **state)
 {
@@ -129,17 +130,17 @@ static void ap_10_other_protocols(void **state)
         const char *bytes;
         size_t size;
     } cases[] = {
-        {"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 37},
-        {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11}, /* TLS */
-        {"SSH-2.0-OpenSSH_9.2\r\n", 21},
-        {"PRI * HTTP/2.0\r\n\r\nSM\r\n\rX", 24},
-        {PREFACE "\0\0\0\0\0\0\0\0\1", 33},                              /* DATA before SETTINGS */
-        {PREFACE SETTINGS "\0\0\0\0\0\0\0\0\0", 42},                     /* DATA on stream 0 */
-        {PREFACE SETTINGS "\0\0\0\1\5\0\0\0\2", 42},                     /* HEADERS on an even stream */
-        {PREFACE SETTINGS "\377\377\377\0\0\0\0\0\1", 42},               /* a frame of 16 MiB */
-        {PREFACE SETTINGS "\0\0\5\1\5\0\0\0\1\xff\xff\xff\xff\xff", 47}, /* no HPACK */
-        {PREFACE SETTINGS "\0\0\4\x08\0\0\0\0\0\0\0\0\0", 46},           /* WINDOW_UPDATE of 0 */
-        {PREFACE SETTINGS "\0\0\1\6\0\0\0\0\0x", 43},                    /* PING of one byte */
+        {BYTES("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")},
+        {BYTES("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")}, /* TLS */
+        {BYTES("SSH-2.0-OpenSSH_9.2\r\n and so on")},
+        {BYTES("PRI * HTTP/2.0\r\n\r\nSM\r\n\rX")},
+        {BYTES(PREFACE "\0\0\0\0\0\0\0\0\1")},                              /* DATA before SETTINGS */
+        {BYTES(PREFACE SETTINGS "\0\0\0\0\0\0\0\0\0")},                     /* DATA on stream 0 */
+        {BYTES(PREFACE SETTINGS "\0\0\0\1\5\0\0\0\2")},                     /* HEADERS on an even stream */
+        {BYTES(PREFACE SETTINGS "\377\377\377\0\0\0\0\0\1")},               /* a frame of 16 MiB */
+        {BYTES(PREFACE SETTINGS "\0\0\5\1\5\0\0\0\1\xff\xff\xff\xff\xff")}, /* no HPACK */
+        {BYTES(PREFACE SETTINGS "\0\0\4\x08\0\0\0\0\0\0\0\0\0")},           /* WINDOW_UPDATE of 0 */
+        {BYTES(PREFACE SETTINGS "\0\0\1\6\0\0\0\0\0x")},                    /* PING of one byte */
     };
     struct grpc_server *server = service_server(&service, NULL);
     struct client *c = client_open(server);

@@ -359,7 +359,8 @@ static void *thread_main(void *context)
     struct grpc_server *server = context;
     pthread_setname_np(pthread_self(), "grpc");
     /* Proofs use every processor; who may, puts this thread before them. It sleeps most of the time. */
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), -10);
+    id_t self = (id_t)gettid();
+    (void)setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) - 10);
     while (server_turn(server, -1))
         ;
     return NULL;
