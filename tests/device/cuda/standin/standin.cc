@@ -4,6 +4,7 @@
 #include "cuda_runtime.h"
 #include "device/cuda/sort.cuh"
 #include <algorithm>
+#include <memory>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ const size_t STACK_BYTES = 256 << 10;
 
 struct coroutine {
     ucontext_t context;
-    char *stack = nullptr;
+    std::unique_ptr<char[]> stack;
     bool done = false;
 };
 
@@ -73,9 +74,9 @@ namespace
 __attribute__((noinline)) void prepare(coroutine &c)
 {
     if (!c.stack)
-        c.stack = (char *)malloc(STACK_BYTES);
+        c.stack.reset(new char[STACK_BYTES]);
     getcontext(&c.context);
-    c.context.uc_stack.ss_sp = c.stack;
+    c.context.uc_stack.ss_sp = c.stack.get();
     c.context.uc_stack.ss_size = STACK_BYTES;
     c.context.uc_link = &scheduler;
     c.done = false;
