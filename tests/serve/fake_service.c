@@ -50,6 +50,35 @@ size_t fake_jobs(struct engine_service *s)
     return count;
 }
 
+struct fake_job fake_job(struct engine_service *s, size_t job)
+{
+    pthread_mutex_lock(&s->lock);
+    struct fake_job copy = s->jobs[job];
+    pthread_mutex_unlock(&s->lock);
+    return copy;
+}
+
+unsigned fake_waiters(struct engine_service *s, size_t job)
+{
+    return fake_job(s, job).waiters;
+}
+
+unsigned fake_loads(struct engine_service *s)
+{
+    pthread_mutex_lock(&s->lock);
+    unsigned loads = s->loads;
+    pthread_mutex_unlock(&s->lock);
+    return loads;
+}
+
+void fake_refuse(struct engine_service *s, struct status refusal, bool keep)
+{
+    pthread_mutex_lock(&s->lock);
+    s->refusal = refusal;
+    s->keep_refused = keep;
+    pthread_mutex_unlock(&s->lock);
+}
+
 void fake_hold_loads(struct engine_service *s, bool hold)
 {
     pthread_mutex_lock(&s->lock);

@@ -60,5 +60,9 @@ void fake_finish(struct engine_service *s, size_t job, enum job_state state, str
 void fake_timeout(struct engine_service *s, size_t job);
 void fake_hold_loads(struct engine_service *s, bool hold);
 size_t fake_jobs(struct engine_service *s);
+struct fake_job fake_job(struct engine_service *s, size_t job); /* a copy */
+unsigned fake_waiters(struct engine_service *s, size_t job);
+unsigned fake_loads(struct engine_service *s);
+void fake_refuse(struct engine_service *s, struct status refusal, bool keep);
 
 #endif

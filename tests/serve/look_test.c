@@ -169,7 +169,7 @@ static void loading(void **state)
     /* A caller that leaves does not disturb the load. */
     fake_hold_loads(f->service, true);
     call = client_call(f->client, PRELOAD, winning, sizeof winning - 1, NULL);
-    while (f->service->loads < 3)
+    while (fake_loads(f->service) < 3)
         client_step(f->client);
     client_reset(f->client, call);
     client_step(f->client);

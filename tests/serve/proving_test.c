@@ -13,7 +13,7 @@ static void proves(void **state)
     struct client_call *call = client_call(f->client, PROVE, m.bytes, m.size, NULL);
     client_step(f->client);
     fake_wait_jobs(f->service, 1);
-    const struct fake_job *job = &f->service->jobs[0];
+    const struct fake_job copy = fake_job(f->service, 0), *job = &copy;
     assert_string_equal(job->request_id, "porep-1000-7");
     assert_int_equal(job->request.kind, PROOF_POREP);
     assert_int_equal(job->request.registered_proof, 8);
@@ -49,8 +49,9 @@ static void proves_what_is_large(void **state)
     struct ledger_view v;
     ledger_look(f->ledger, LEDGER_HOST, &v);
     assert_int_equal(v.used, m.size + GRPC_PADDING);
-    assert_int_equal(f->service->jobs[0].request.vanilla[0].size, 5 << 20);
-    assert_memory_equal(f->service->jobs[0].request.vanilla[0].data, m.bytes + m.size - (5 << 20), 5 << 20);
+    assert_int_equal(fake_job(f->service, 0).request.vanilla[0].size, 5 << 20);
+    assert_memory_equal(fake_job(f->service, 0).request.vanilla[0].data, m.bytes + m.size - (5 << 20),
+                        5 << 20);
     fake_finish(f->service, 0, JOB_COMPLETED, status_ok());
     Cuzk__V1__ProveResponse *r = prove_response(f->client, call);
     cuzk__v1__prove_response__free_unpacked(r, NULL);
@@ -79,9 +80,10 @@ static void refusals_and_their_codes(void **state)
     };
     struct message m = porep_request("refused", 10, 'a');
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
-        f->service->refusal = status_hint(
-            status_detail(status_error(cases[i / 2].status, "the message"), "the detail"), "the hint");
-        f->service->keep_refused = i % 2;
+        fake_refuse(f->service,
+                    status_hint(status_detail(status_error(cases[i / 2].status, "the message"), "the detail"),
+                                "the hint"),
+                    i % 2);
         struct client_call *call = client_unary(f->client, PROVE, m.bytes, m.size);
         assert_int_equal(call->code, cases[i / 2].code);
         assert_string_equal(call->text, "the message; the detail (the hint)");
@@ -162,8 +164,8 @@ static void priorities(void **state)
         struct message m = request(cases[i].kind, "", cases[i].priority, 10, 'a', false);
         struct client_call *call = client_unary(f->client, SUBMIT, m.bytes, m.size);
         assert_int_equal(call->code, GRPC_OK);
-        assert_int_equal(f->service->jobs[i].priority, cases[i].expected);
-        assert_true(f->service->jobs[i].detached);
+        assert_int_equal(fake_job(f->service, i).priority, cases[i].expected);
+        assert_true(fake_job(f->service, i).detached);
         fake_finish(f->service, i, JOB_COMPLETED, status_ok());
         free(m.bytes);
     }
@@ -191,7 +193,7 @@ static void ap_02_03_06_callers_come_and_go(void **state)
     struct client_call *first = client_call(f->client, PROVE, m.bytes, m.size, NULL);
     while (fake_jobs(f->service) == 0)
         client_step(f->client);
-    while (!f->service->jobs[0].waiters)
+    while (!fake_waiters(f->service, 0))
         client_step(f->client);
     client_reset(f->client, first);
     client_step(f->client);
@@ -251,9 +253,9 @@ static void ap_01_07_submit_await_cancel(void **state)
                       huge[] = "\x0a\x05job-0\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
     call = client_call(f->client, AWAIT, by_id, sizeof by_id - 1, NULL);
     client_step(f->client);
-    while (f->service->jobs[0].waiters < 1)
+    while (fake_waiters(f->service, 0) < 1)
         client_step(f->client);
-    assert_int_equal(f->service->jobs[0].timeout_ms, 500);
+    assert_int_equal(fake_job(f->service, 0).timeout_ms, 500);
     fake_timeout(f->service, 0);
     Cuzk__V1__AwaitProofResponse *r = awaited(f, call);
     assert_int_equal(r->status, CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__TIMEOUT);
@@ -266,9 +268,9 @@ static void ap_01_07_submit_await_cancel(void **state)
 
     struct client_call *waits = client_call(f->client, AWAIT, by_request, sizeof by_request - 1, NULL);
     struct client_call *long_one = client_call(f->client, AWAIT, huge, sizeof huge - 1, NULL);
-    while (f->service->jobs[0].waiters < 3)
+    while (fake_waiters(f->service, 0) < 3)
         client_step(f->client);
-    assert_true(f->service->jobs[0].timeout_ms == GRPC_TIMEOUT_MAX_MS);
+    assert_true(fake_job(f->service, 0).timeout_ms == GRPC_TIMEOUT_MAX_MS);
     call = client_unary(f->client, CANCEL, by_id, 7);
     assert_int_equal(call->code, GRPC_OK);
     assert_memory_equal(client_answer(call, 0, &size), "\x08\x01", 2); /* was_running */
@@ -343,7 +345,7 @@ static void stopped_in_the_midst(void **state)
         assert_int_equal(calls[i]->code, GRPC_UNAVAILABLE);
     }
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(f->service->jobs[i].unwaited, 1);
+        assert_int_equal(fake_job(f->service, i).unwaited, 1);
         fake_finish(f->service, i, JOB_COMPLETED, status_ok());
     }
     free(m.bytes);
@@ -353,7 +355,9 @@ static void stopped_in_the_midst(void **state)
 static void at_once(void **state)
 {
     struct fixture *f = *state;
+    pthread_mutex_lock(&f->service->lock);
     f->service->complete_at_once = true;
+    pthread_mutex_unlock(&f->service->lock);
     for (int i = 0; i < 50; i++) {
         struct message m = porep_request("", i % 2 ? 10 : 1200000, 'a');
         struct client_call *call = client_call(f->client, PROVE, m.bytes, m.size, NULL);

@@ -142,9 +142,6 @@ static void run(struct fixture *f, bool stops)
     }
     for (unsigned i = 0; i < CLIENTS; i++)
         pthread_join(threads[i], NULL);
-    if (!stops)
-        while (f->service->jobs_count == 0)
-            sched_yield();
     atomic_store(&s.over, true);
     for (unsigned i = 0; i < FINISHES; i++)
         pthread_join(finishers[i], NULL);
