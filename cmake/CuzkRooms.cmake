@@ -99,6 +99,16 @@ function(cuzk_test name)
   endif()
 endfunction()
 
+# A part of a test's program that is a test of its own: `PROGRAM OPTION`.
+function(cuzk_test_part name program option)
+  cmake_parse_arguments(T "" "TIMEOUT;LABEL" "" ${ARGN})
+  add_test(NAME ${name} COMMAND ${program} ${option})
+  set_tests_properties(${name} PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
+  if(T_LABEL STREQUAL "threads")
+    add_dependencies(thread_tests ${program})
+  endif()
+endfunction()
+
 function(cuzk_bench name)
   cuzk_program_of(bench ${name} ${ARGN})
   target_compile_definitions(${name} PRIVATE CUZK_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")

@@ -218,7 +218,7 @@ static void test_purposes(void **state)
 {
     (void)state;
     struct ledger *l = make(1000);
-    static char names[80][8];
+    static char names[80][16];
     struct lease a, b, c, many[80];
     char copy[] = "seeds";
     const char *purposes[100];

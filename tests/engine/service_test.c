@@ -440,7 +440,7 @@ static void test_cancel_frees(void **state)
     service_rig_start(&r, NULL);
     atomic_store(&r.device.hold, true);
     for (int i = 0; i < 4; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "c%d", i);
         caller_make(&c[i], &r.golden, PROOF_WINDOW, name);
         assert_int_equal(submit(&r, &c[i], id[i]), STATUS_OK);
@@ -631,7 +631,7 @@ static void test_end_with_work(void **state)
     service_rig_start(&r, NULL);
     atomic_store(&r.device.hold, true);
     for (int i = 0; i < 6; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "c%d", i);
         caller_make(&c[i], &r.golden, i % 3 == 2 ? PROOF_WINNING : PROOF_WINDOW, name);
         assert_int_equal(submit(&r, &c[i], id), STATUS_OK);
