@@ -24,14 +24,20 @@ static uint64_t fuzz_clock(void)
 static struct grpc_call *held[HELD_MAX];
 static size_t held_count;
 
-static void gone(void *context)
+static bool take_back(const struct grpc_call *call)
 {
     for (size_t i = 0; i < held_count; i++)
-        if (held[i] == context) {
+        if (held[i] == call) {
             held[i] = held[--held_count];
-            grpc_end(context, GRPC_CANCELLED, NULL, 0);
-            return;
+            return true;
         }
+    return false;
+}
+
+static void gone(void *context)
+{
+    if (take_back(context))
+        grpc_end(context, GRPC_CANCELLED, NULL, 0);
 }
 
 static void echo(void *context, struct grpc_call *call, struct grpc_message *m)
@@ -56,8 +62,9 @@ static void hold(void *context, struct grpc_call *call, struct grpc_message *m)
 static void stream(void *context, struct grpc_call *call, struct grpc_message *m)
 {
     (void)context;
-    if (m == NULL) {
-        gone(call);
+    if (m == NULL) { /* a stream may end without any message: then it was never held */
+        (void)take_back(call);
+        grpc_end(call, GRPC_OK, NULL, 0);
         return;
     }
     bool first = true;
