@@ -77,7 +77,27 @@ enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorUnkn
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 
-cudaError_t cudaMalloc(void **out, size_t bytes);
+struct cudaUUID_t {
+    char bytes[16];
+};
+struct cudaDeviceProp {
+    char name[256];
+    cudaUUID_t uuid;
+    size_t totalGlobalMem;
+    int major, minor, multiProcessorCount, pciDomainID, pciBusID, pciDeviceID;
+};
+enum { cudaStreamNonBlocking = 1 };
+
+cudaError_t cudaGetDeviceCount(int *count); /* one */
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);
+cudaError_t cudaMallocHost(void **out, size_t bytes);
+cudaError_t cudaFreeHost(void *at);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaMalloc(void **out, size_t bytes); /* no more than standin_memory in all */
 template <class T> inline cudaError_t cudaMalloc(T **out, size_t bytes)
 {
     return cudaMalloc((void **)out, bytes);
@@ -101,5 +121,6 @@ template <class K> inline cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute,
 /* Runtime call number n from now (1 = the next) and all after it fail; 0 turns this off. */
 extern "C" void standin_fail_at(uint64_t n);
 extern "C" uint64_t standin_calls(void); /* since standin_fail_at was last called */
+extern "C" size_t standin_memory(size_t bytes); /* of the card; gives back what is in use */
 
 #endif

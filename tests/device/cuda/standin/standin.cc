@@ -53,6 +53,7 @@ struct block {
     size_t bytes;
 };
 std::vector<block> blocks;
+size_t memory_bytes = (size_t)16 << 30, memory_used;
 
 } // namespace
 
@@ -130,10 +131,72 @@ void standin_launch(standin_site *site, unsigned grid, unsigned block_size, size
     direct = false;
 }
 
-cudaError_t cudaMalloc(void **out, size_t bytes)
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = 1;
+    return failing() ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device)
+{
+    memset(out, 0, sizeof *out);
+    snprintf(out->name, sizeof out->name, "stand-in %d", device);
+    out->totalGlobalMem = memory_bytes;
+    out->major = 9;
+    out->multiProcessorCount = 1;
+    return failing() ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int)
+{
+    return failing() ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    *total = memory_bytes;
+    *free_bytes = memory_bytes - memory_used;
+    return failing() ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaMallocHost(void **out, size_t bytes)
 {
     if (failing())
         return cudaErrorMemoryAllocation;
+    *out = malloc(bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void *at)
+{
+    free(at);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned)
+{
+    if (failing())
+        return cudaErrorUnknown;
+    *out = (cudaStream_t)malloc(1); /* so that one that is not destroyed shows as a leak */
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    free((void *)stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize()
+{
+    return failing() ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **out, size_t bytes)
+{
+    if (failing() || bytes > memory_bytes - memory_used)
+        return cudaErrorMemoryAllocation;
+    memory_used += bytes;
     unsigned char *p = (unsigned char *)aligned_alloc(256, (bytes + REDZONE_BYTES + 255) / 256 * 256);
     memset(p, 0xa5, bytes);
     memset(p + bytes, REDZONE, REDZONE_BYTES);
@@ -154,6 +217,7 @@ cudaError_t cudaFree(void *at)
                 abort();
             }
         }
+        memory_used -= blocks[i].bytes;
         blocks.erase(blocks.begin() + (long)i);
         free(at);
         return cudaSuccess;
@@ -222,6 +286,12 @@ void standin_fail_at(uint64_t n)
 uint64_t standin_calls()
 {
     return calls;
+}
+
+size_t standin_memory(size_t bytes)
+{
+    memory_bytes = bytes;
+    return memory_used;
 }
 
 namespace gpu
