@@ -120,7 +120,7 @@ template <class K> inline cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute,
 
 /* Runtime call number n from now (1 = the next) and all after it fail; 0 turns this off. */
 extern "C" void standin_fail_at(uint64_t n);
-extern "C" uint64_t standin_calls(void); /* since standin_fail_at was last called */
+extern "C" uint64_t standin_calls(void);        /* since standin_fail_at was last called */
 extern "C" size_t standin_memory(size_t bytes); /* of the card; gives back what is in use */
 
 #endif
