@@ -34,7 +34,7 @@ __global__ void powers(fr *out, const fr *low, const fr *high, size_t n, unsigne
     out[i] = r;
 }
 
-HD void add_to(unsigned long long *sums, size_t variable, const fr &x)
+DEVICE void add_to(unsigned long long *sums, size_t variable, const fr &x)
 {
     unsigned long long *to = sums + variable * GPU_SETUP_SUM_WORDS;
     UNROLL for (int k = 0; k < 8; k++) atomicAdd(&to[k], (unsigned long long)x.l[k]);
