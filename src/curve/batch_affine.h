@@ -18,11 +18,7 @@
 #define BATCH_DOUBLINGS 64
 #define BATCH_LIMBS     8 /* room for the radix-2^52 kernels; the others use 6 */
 
-#ifdef CUZK_X86_64
-/* Whether additions run eight at a time by AVX-512 IFMA (batch_affine_x8.c): on processors that have it,
- * unless CUZK_CPU is set to "portable" or to "adx". Constant after the first call; thread safe. */
-bool batch_x8_in_force(void);
-#endif
+/* Additions run eight at a time by AVX-512 IFMA (batch_affine_x8.c) where flavour_ifma_in_force(). */
 
 /* How many additions make a task of less than 10 ms with the kernels in force, on a slow core: a power of
  * two, at least 2^12. Constant. */

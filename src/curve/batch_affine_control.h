@@ -4,7 +4,7 @@
 static void GN(batch_run)(struct GN(batch) * batch)
 {
 #ifdef CUZK_X86_64
-    if (batch_x8_in_force()) {
+    if (flavour_ifma_in_force()) {
         GN(batch_kernel_x8)(batch->sums, batch->count, batch->scratch);
         return;
     }

@@ -57,7 +57,7 @@ static void GN(test_kernels)(void **state)
         GN(check_kernel)(GN(batch_kernel_adx), false);
         GN(check_kernel)(GN(batch_double_kernel_adx), true);
     }
-    if (batch_x8_in_force())
+    if (flavour_ifma_in_force())
         GN(check_kernel)(GN(batch_kernel_x8), false);
 #endif
 }
@@ -71,7 +71,7 @@ static void GN(test_kernels_edges)(void **state)
     enum { N = 64 };
     GN(affine) points[2 * N], out[N], expected[N];
     struct GN(sum) sums[N];
-    if (!batch_x8_in_force())
+    if (!flavour_ifma_in_force())
         return;
     for (unsigned round = 0; round < 50; round++) {
         for (size_t i = 0; i < 2 * N; i++) {
