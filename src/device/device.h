@@ -33,6 +33,7 @@ struct device; /* opened by device_cpu_open() and its like */
 struct device_srs;
 struct device_shape;
 struct device_pending;
+struct toxic;
 
 struct device_operations {
     const char *name;
@@ -50,6 +51,11 @@ struct device_operations {
     struct status (*prove_finish)(struct partial_sums *out, struct device *device,
                                   struct device_pending *pending);
     void (*discard)(struct device *device, struct device_pending *pending);
+    /* Makes the parameter files of setup_run() (groth16/setup.h), the same bytes, with the device's help;
+     * NULL where it has none to give. */
+    struct status (*setup)(const char *params_path, const char *vk_path, struct device *device,
+                           struct device_shape *shape, const struct toxic *toxic, const struct work *work,
+                           atomic_ullong *done);
     /* Known answer on the built-in circuit of device/self_test.h. */
     struct status (*self_test)(struct device *device);
     enum device_state (*state)(struct device *device, struct status *reason);

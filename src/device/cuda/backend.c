@@ -154,6 +154,7 @@ static const struct device_operations OPERATIONS = {
     .prove_start = prove_start,
     .prove_finish = prove_finish,
     .discard = discard,
+    .setup = cuda_setup_files,
     .self_test = device_self_test,
     .state = state,
     .close = close_device,

@@ -111,6 +111,11 @@ MUST_USE struct status cuda_setup(struct device_srs **out, struct verifying_key 
                                   struct device_cuda *cuda, struct device_shape *shape,
                                   const struct toxic *toxic);
 
+/* setup_file.c; takes the lock by itself */
+MUST_USE struct status cuda_setup_files(const char *params_path, const char *vk_path, struct device *device,
+                                        struct device_shape *shape, const struct toxic *toxic,
+                                        const struct work *work, atomic_ullong *done);
+
 /* backend_prove.c */
 MUST_USE struct status cuda_prove(struct partial_sums *out, struct device_cuda *cuda,
                                   const struct device_srs *srs, const struct device_shape *shape,

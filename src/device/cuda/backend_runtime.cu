@@ -16,8 +16,9 @@ struct status gpu_count(int *out)
         *out = count;
         return status_ok();
     }
+    bool none = error == cudaSuccess || error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
     struct status s =
-        status_error(STATUS_MISSING, "no CUDA device is available: %s",
+        status_error(none ? STATUS_MISSING : STATUS_DEVICE, "no CUDA device is available: %s",
                      error == cudaSuccess ? "the driver shows none" : cudaGetErrorString(error));
     (void)cudaGetLastError();
     return status_hint(s, "see that nvidia-smi lists the card, or use the CPU backend");

@@ -25,7 +25,8 @@ struct gpu_info {
     int multiprocessors;
 };
 
-/* Cards that the driver shows; STATUS_MISSING, with what to do, where there is no driver or no card. */
+/* Cards that the driver shows; STATUS_MISSING, with what to do, where there is no driver or no card;
+ * STATUS_DEVICE where there is one that fails. */
 MUST_USE struct status gpu_count(int *out);
 /* Selects the card for this thread and describes it. */
 MUST_USE struct status gpu_open(struct gpu_info *out, int ordinal);

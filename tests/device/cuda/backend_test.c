@@ -1,5 +1,6 @@
 /* The CUDA backend on the host stand-in of the runtime, against the CPU backend: the same partial sums, the
  * same parameter sets, and what happens when memory is short or a call fails. */
+#include "base/file.h"
 #include "base/mem.h"
 #include "device/cuda/backend.h"
 #include "device/self_test.h"
@@ -214,6 +215,39 @@ static void setup_is_that_of_the_cpu(void **state)
     nothing_is_left();
 }
 
+/* The whole file, to the byte, and the key beside it. */
+static void setup_files_are_those_of_the_cpu(void **state)
+{
+    struct fixture *f = *state;
+    struct device *device;
+    struct device_shape *shape;
+    struct file_map maps[2];
+    atomic_ullong done;
+    char folder[] = "/tmp/cuzk-backend-test-XXXXXX", path[2][64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path[0], sizeof path[0], "%s/params", folder);
+    snprintf(path[1], sizeof path[1], "%s/vk", folder);
+    atomic_init(&done, 0);
+    must(device_cuda_open(&device, 0));
+    must(device->operations->load_shape(&shape, device, f->shape));
+    must(device->operations->setup(path[0], path[1], device, shape, &f->toxic, &HERE, &done));
+    assert_true(atomic_load(&done) == setup_steps(f->shape));
+    device->operations->drop_shape(device, shape);
+    device->operations->close(device);
+    for (int i = 0; i < 2; i++) {
+        must(file_map_open(&maps[i], path[i]));
+        assert_int_equal(unlink(path[i]), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(maps[0].size, f->file.map.size);
+    assert_memory_equal(maps[0].data, f->file.map.data, maps[0].size);
+    assert_int_equal(maps[1].size, vk_bytes(f->shape->inputs));
+    assert_memory_equal(maps[1].data, maps[0].data, maps[1].size);
+    file_map_close(&maps[0]);
+    file_map_close(&maps[1]);
+    nothing_is_left();
+}
+
 static void self_test_holds(void **state)
 {
     (void)state;
@@ -332,9 +366,13 @@ static void every_failing_call_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_those_of_the_cpu), cmocka_unit_test(setup_is_that_of_the_cpu),
-        cmocka_unit_test(self_test_holds),           cmocka_unit_test(too_little_memory_is_told_with_numbers),
-        cmocka_unit_test(a_cancelled_proof_ends),    cmocka_unit_test(every_failing_call_is_told),
+        cmocka_unit_test(sums_are_those_of_the_cpu),
+        cmocka_unit_test(setup_is_that_of_the_cpu),
+        cmocka_unit_test(setup_files_are_those_of_the_cpu),
+        cmocka_unit_test(self_test_holds),
+        cmocka_unit_test(too_little_memory_is_told_with_numbers),
+        cmocka_unit_test(a_cancelled_proof_ends),
+        cmocka_unit_test(every_failing_call_is_told),
     };
     return cmocka_run_group_tests(tests, make, unmake);
 }
