@@ -170,8 +170,18 @@ static void close_device(struct device *device)
 }
 
 static const struct device_operations OPERATIONS = {
-    "test",      plan,         load_srs, drop_srs,  load_shape, drop_shape,
-    prove_start, prove_finish, discard,  self_test, state,      close_device,
+    .name = "test",
+    .plan = plan,
+    .load_srs = load_srs,
+    .drop_srs = drop_srs,
+    .load_shape = load_shape,
+    .drop_shape = drop_shape,
+    .prove_start = prove_start,
+    .prove_finish = prove_finish,
+    .discard = discard,
+    .self_test = self_test,
+    .state = state,
+    .close = close_device,
 };
 
 void test_device_open(struct test_device *out, struct pool *pool)
