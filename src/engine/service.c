@@ -138,6 +138,7 @@ struct status service_start(struct engine_service **out, const struct service_op
         return mem_failed("engine", 1, sizeof *s);
     init_sync(s);
     s->started_ms = service_clock_ms();
+    atomic_store(&s->round_ms, s->started_ms);
     status = copy_options(s, options);
     if (!status_failed(&status))
         status = make_circuits(s, options);

@@ -77,18 +77,39 @@ void service_drain(struct engine_service *service, void (*drained)(void *context
 void service_end(struct engine_service *service); /* cancels what runs, waits for it */
 
 /* ---- looking at it: copies, within a millisecond under any load ---- */
+/* The steps of a partition that have a time. */
+enum partition_time {
+    TIME_SYNTHESIS, /* begun */
+    TIME_READY,     /* synthesised */
+    TIME_DEVICE,    /* begun */
+    TIME_PENDING,   /* the device is done with it */
+    TIME_END,       /* done, or failed */
+    PARTITION_TIMES
+};
+#define TIME_NONE UINT32_MAX /* not yet */
 struct service_job_view {
     char id[40], request_id[96];
     enum proof_kind kind;
     enum job_state state;
+    enum priority priority;
     uint64_t age_ms;
     uint32_t partitions, partitions_done;
     enum partition_state partition[ENGINE_PARTITIONS_MAX];
+    uint32_t at_ms[ENGINE_PARTITIONS_MAX][PARTITION_TIMES]; /* since the job came */
+    uint8_t device[ENGINE_PARTITIONS_MAX];                  /* where TIME_DEVICE is not TIME_NONE */
+};
+/* A job that has ended. */
+struct service_ended_view {
+    char id[40], request_id[96];
+    enum proof_kind kind;
+    enum job_state state;
+    uint64_t ended_ms_ago, total_ms;
+    char reason[240]; /* empty when it was completed */
 };
 struct service_circuit_view {
     char name[CIRCUIT_NAME_MAX];
     bool loaded, loading, failed;
-    uint64_t bytes, idle_ms;
+    uint64_t bytes, shape_bytes, idle_ms; /* bytes: parameters and shape */
     uint32_t references;
 };
 struct service_device_view {
@@ -98,18 +119,25 @@ struct service_device_view {
     enum proof_kind kind;
     uint64_t busy_ms;
 };
-#define SERVICE_JOBS_VIEW 64
+#define SERVICE_JOBS_VIEW  64
+#define SERVICE_ENDED_VIEW 16
 struct service_view {
     struct engine_counts counts;
     uint64_t uptime_ms;
+    uint32_t partition_workers, workers_per_device;
     uint64_t completed[PROOF_KINDS], failed[PROOF_KINDS];
     uint32_t pending[PROOF_KINDS], in_progress[PROOF_KINDS];
     uint32_t jobs_count, circuits_count, devices_count; /* jobs: the first SERVICE_JOBS_VIEW in order */
     struct service_job_view jobs[SERVICE_JOBS_VIEW];
+    uint32_t ended_count; /* the last ones, newest first */
+    struct service_ended_view ended[SERVICE_ENDED_VIEW];
     struct service_circuit_view circuits[ENGINE_CIRCUITS_MAX];
     struct service_device_view devices[ENGINE_DEVICES_MAX];
 };
 void service_look(struct engine_service *service, struct service_view *out);
+/* Milliseconds since the engine's loop last went round, without any lock; it does so every second, so that
+ * more than a few of them mean that it is stuck. */
+uint64_t service_silence_ms(struct engine_service *service);
 /* Prometheus text of everything; gives it (mem_free). */
 MUST_USE struct status service_metrics(struct engine_service *service, char **text, size_t *size);
 

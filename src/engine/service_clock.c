@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#define ROUND_MS 1000
+
 void clock_wake(struct engine_service *s)
 {
     pthread_cond_signal(&s->clock_work);
@@ -198,13 +200,11 @@ static void tell_drained(struct engine_service *s)
     service_lock(s);
 }
 
-static void wait_until(struct engine_service *s, uint64_t at_ms)
+static void wait_until(struct engine_service *s, uint64_t now, uint64_t at_ms)
 {
-    if (at_ms == UINT64_MAX) {
-        pthread_cond_wait(&s->clock_work, &s->lock);
-        return;
-    }
-    at_ms -= 1; /* service_clock_ms() adds it */
+    if (at_ms > now + ROUND_MS)
+        at_ms = now + ROUND_MS; /* service_silence_ms() */
+    at_ms -= 1;                 /* service_clock_ms() adds it */
     struct timespec t = {(time_t)(at_ms / 1000), (long)(at_ms % 1000) * 1000000};
     pthread_cond_timedwait(&s->clock_work, &s->lock, &t);
 }
@@ -215,6 +215,7 @@ void *service_clock(void *argument)
     service_lock(s);
     while (!s->stop) {
         uint64_t now = service_clock_ms(), tick = engine_next_tick(s->engine);
+        atomic_store_explicit(&s->round_ms, now, memory_order_relaxed);
         if (tick <= now) {
             struct engine_event event = {.kind = EVENT_TICK};
             service_step(s, &event);
@@ -230,7 +231,7 @@ void *service_clock(void *argument)
             service_lock(s);
         } else {
             uint64_t at = engine_next_tick(s->engine); /* leaving may have made an orphan */
-            wait_until(s, at < next ? at : next);
+            wait_until(s, now, at < next ? at : next);
         }
     }
     service_unlock(s);

@@ -16,6 +16,7 @@
 #include "groth16/params.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define ID_BYTES      40
 #define BUCKETS       4096 /* a power of two */
@@ -35,7 +36,7 @@ struct part {
     bool has_seeds;
     struct device_pending *pending;
     uint32_t device;
-    uint64_t ready_ms; /* when its synthesis ended */
+    uint64_t at_ms[PARTITION_TIMES]; /* on the engine's clock; 0: not yet */
     uint8_t proof[PROOF_BYTES];
 };
 
@@ -168,6 +169,10 @@ struct engine_service {
     void (*on_drained)(void *context);
     void *drained_context;
     bool drained, drained_told;
+    atomic_uint_least64_t round_ms; /* when the clock thread last went round */
+    /* the last jobs that ended, for status pages: a ring; ended_ms_ago holds the clock's time */
+    struct service_ended_view ended[SERVICE_ENDED_VIEW];
+    uint64_t ended_total;
     struct metrics metrics;
 };
 

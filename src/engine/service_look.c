@@ -14,11 +14,17 @@ static void view_job(struct engine_service *s, struct service_job_view *v, const
     snprintf(v->request_id, sizeof v->request_id, "%s", r->request_id);
     v->kind = r->outline.kind;
     v->state = r->state;
+    v->priority = r->priority;
     v->age_ms = now - r->submitted_ms;
     if (!engine_job_partitions(s->engine, r->number, v->partition, &v->partitions))
         return;
-    for (uint32_t k = 0; k < v->partitions; k++)
+    for (uint32_t k = 0; k < v->partitions; k++) {
+        const struct part *p = &r->parts[k];
         v->partitions_done += v->partition[k] == PARTITION_DONE;
+        v->device[k] = (uint8_t)p->device;
+        for (int t = 0; t < PARTITION_TIMES; t++)
+            v->at_ms[k][t] = p->at_ms[t] == 0 ? TIME_NONE : (uint32_t)(p->at_ms[t] - r->submitted_ms);
+    }
 }
 
 static void view_circuit(struct service_circuit_view *v, const struct circuit *c, uint64_t now)
@@ -29,6 +35,7 @@ static void view_circuit(struct service_circuit_view *v, const struct circuit *c
     v->loading = c->state == HERE_LOADING;
     v->failed = c->state == HERE_FAILED;
     v->bytes = c->bytes;
+    v->shape_bytes = v->loaded && c->content.shape != NULL ? shape_bytes(c->content.shape) : 0;
     v->references = c->references;
     v->idle_ms = c->references == 0 && c->used_ms != 0 ? now - c->used_ms : 0;
 }
@@ -50,6 +57,21 @@ static void view_device(struct engine_service *s, struct service_device_view *v,
     }
 }
 
+static void view_ended(struct service_view *v, const struct engine_service *s, uint64_t now)
+{
+    while (v->ended_count < SERVICE_ENDED_VIEW && v->ended_count < s->ended_total) {
+        struct service_ended_view *e = &v->ended[v->ended_count++];
+        *e = s->ended[(s->ended_total - v->ended_count) % SERVICE_ENDED_VIEW];
+        e->ended_ms_ago = now - e->ended_ms_ago;
+    }
+}
+
+uint64_t service_silence_ms(struct engine_service *s)
+{
+    uint64_t now = service_clock_ms(), round = atomic_load_explicit(&s->round_ms, memory_order_relaxed);
+    return now > round ? now - round : 0;
+}
+
 void service_look(struct engine_service *s, struct service_view *out)
 {
     memset(out, 0, sizeof *out);
@@ -57,6 +79,8 @@ void service_look(struct engine_service *s, struct service_view *out)
     uint64_t now = service_clock_ms();
     engine_counts(s->engine, &out->counts);
     out->uptime_ms = now - s->started_ms;
+    out->partition_workers = s->config.partition_workers;
+    out->workers_per_device = s->config.workers_per_device;
     memcpy(out->completed, s->metrics.completed, sizeof out->completed);
     memcpy(out->failed, s->metrics.failed, sizeof out->failed);
     for (const struct record *r = s->live_first; r != NULL; r = r->live_after) {
@@ -64,6 +88,7 @@ void service_look(struct engine_service *s, struct service_view *out)
         if (out->jobs_count < SERVICE_JOBS_VIEW)
             view_job(s, &out->jobs[out->jobs_count++], r, now);
     }
+    view_ended(out, s, now);
     out->circuits_count = s->circuits_count;
     for (uint32_t i = 0; i < s->circuits_count; i++)
         view_circuit(&out->circuits[i], &s->circuits[i], now);

@@ -103,6 +103,8 @@ static void begin_synthesis(struct engine_service *s, struct record *r, uint32_t
 {
     struct part *p = &r->parts[k];
     atomic_store(&p->cancel.requested, false);
+    memset(p->at_ms, 0, sizeof p->at_ms);
+    p->at_ms[TIME_SYNTHESIS] = now;
     if (r->begun_ms == 0) {
         r->begun_ms = now;
         r->state = JOB_RUNNING;
@@ -122,7 +124,8 @@ static void begin_device(struct engine_service *s, struct record *r, uint32_t k,
     d->kind = r->outline.kind;
     if (r->device_begin_ms == 0)
         r->device_begin_ms = now;
-    histogram_add(&s->metrics.stage[r->outline.kind][METRIC_READY_WAIT], now - p->ready_ms);
+    histogram_add(&s->metrics.stage[r->outline.kind][METRIC_READY_WAIT], now - p->at_ms[TIME_READY]);
+    p->at_ms[TIME_DEVICE] = now;
     hand_to_worker(s, &p->task, ACTION_START);
 }
 
@@ -163,6 +166,20 @@ static void say_end(struct engine_service *s, const struct record *r)
                     r->status.message, r->status.hint[0] != 0 ? "; " : "", r->status.hint);
 }
 
+static void keep_ended(struct engine_service *s, const struct record *r)
+{
+    struct service_ended_view *v = &s->ended[s->ended_total++ % SERVICE_ENDED_VIEW];
+    memset(v, 0, sizeof *v);
+    memcpy(v->id, r->id, sizeof v->id);
+    snprintf(v->request_id, sizeof v->request_id, "%s", r->request_id);
+    v->kind = r->outline.kind;
+    v->state = r->state;
+    v->ended_ms_ago = r->ended_ms;
+    v->total_ms = r->ended_ms - r->submitted_ms;
+    if (r->state != JOB_COMPLETED)
+        memcpy(v->reason, r->status.message, sizeof v->reason);
+}
+
 static void end_job(struct engine_service *s, struct record *r, const struct status *status, uint64_t now)
 {
     struct metrics *m = &s->metrics;
@@ -183,6 +200,7 @@ static void end_job(struct engine_service *s, struct record *r, const struct sta
         m->failed[kind]++;
     }
     say_end(s, r);
+    keep_ended(s, r);
     record_retire(s, r);
     waiters_release(s, r);
 }

@@ -62,7 +62,7 @@ static void do_synthesis(struct engine_service *s, struct task *task)
         status = request_seeds(&p->seeds, r->opened, content_of(s, r)->shape, task->partition);
     service_lock(s);
     p->has_seeds = !status_failed(&status);
-    p->ready_ms = r->synthesis_end_ms = service_clock_ms();
+    p->at_ms[TIME_READY] = r->synthesis_end_ms = service_clock_ms();
     count_stage(s, r, METRIC_SYNTHESIS, began);
     feed_back(s, task, EVENT_SYNTHESISED, &status);
     service_unlock(s);
@@ -94,7 +94,7 @@ static void do_start(struct engine_service *s, struct task *task)
     service_lock(s);
     p->has_seeds = false;
     p->pending = status_failed(&status) ? NULL : pending;
-    r->device_end_ms = service_clock_ms();
+    p->at_ms[TIME_PENDING] = r->device_end_ms = service_clock_ms();
     count_stage(s, r, METRIC_DEVICE, began);
     s->device_work[p->device].busy--;
     if (status.code == STATUS_DEVICE)
@@ -163,6 +163,7 @@ static void do_finish(struct engine_service *s, struct task *task)
     uint64_t began = service_clock_ms();
     struct status status = finish(s, r, task->partition);
     service_lock(s);
+    p->at_ms[TIME_END] = service_clock_ms();
     count_stage(s, r, METRIC_FINISH, began);
     if (status.code == STATUS_REJECTED) {
         s->metrics.verify_failures[r->outline.kind][p->device]++;

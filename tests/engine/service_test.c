@@ -62,6 +62,14 @@ static void test_prove(void **state)
     assert_int_equal(v->jobs_count, 0);
     assert_true(v->circuits[0].loaded && v->circuits[1].loaded && v->circuits[0].bytes > 1000000);
     assert_int_equal(v->circuits[0].references, 0);
+    assert_true(v->circuits[0].shape_bytes > 0 && v->circuits[0].shape_bytes < v->circuits[0].bytes);
+    assert_int_equal(v->ended_count, 2);
+    for (int i = 0; i < 2; i++) {
+        const struct service_ended_view *e = &v->ended[i];
+        assert_string_equal(e->request_id, e->kind == PROOF_WINDOW ? "wdpost-1" : "winpost-1");
+        assert_int_equal(e->state, JOB_COMPLETED);
+        assert_string_equal(e->reason, "");
+    }
     /* The result is kept: by id, and by a request_id that is unique. */
     struct answer again;
     assert_int_equal(await_job(r.service, &again, id, 0), JOB_COMPLETED);
@@ -530,6 +538,7 @@ static void test_device_lost(void **state)
     assert_int_equal(await_job(r.service, &a, id, 0), JOB_FAILED);
     assert_string_equal(a.result.status.message, "every device is lost: it fell off the bus");
     assert_int_equal(look(&r)->devices[0].state, DEVICE_LOST);
+    assert_string_equal(look(&r)->ended[0].reason, "every device is lost: it fell off the bus");
     caller_make(&d, &r.golden, PROOF_WINNING, "d");
     assert_int_equal(service_submit(r.service, id, &position, &d.submit).code, STATUS_DEVICE);
     service_rig_end(&r);
@@ -573,6 +582,10 @@ static void test_queue_full_and_positions(void **state)
     assert_string_equal(v->jobs[0].request_id, "a");
     assert_int_equal(v->jobs[0].partitions, 1);
     assert_int_equal(v->jobs[0].partition[0], PARTITION_DEVICE);
+    const uint32_t *at = v->jobs[0].at_ms[0];
+    assert_true(at[TIME_SYNTHESIS] <= at[TIME_READY] && at[TIME_READY] <= at[TIME_DEVICE]);
+    assert_true(at[TIME_DEVICE] != TIME_NONE && at[TIME_PENDING] == TIME_NONE && at[TIME_END] == TIME_NONE);
+    assert_int_equal(v->jobs[0].device[0], 0);
     rig_must(service_metrics(r.service, &text, &size));
     assert_int_equal(strlen(text), size);
     assert_non_null(strstr(text, "cuzk_rejected_total{reason=\"busy\"} 1\n"));
@@ -583,6 +596,36 @@ static void test_queue_full_and_positions(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(await_job(r.service, &a, id[i], 0), JOB_COMPLETED);
     assert_int_equal(await_job(r.service, &a, id2, 0), JOB_COMPLETED);
+    service_rig_end(&r);
+}
+
+/* The loop is held up, here by a callback that does not return: it falls silent, and no lock is needed to see
+ * that. */
+static void hold_up(void *context, const struct job_result *result)
+{
+    (void)result;
+    UNTIL(atomic_load((atomic_int *)context) == 1);
+    atomic_store((atomic_int *)context, 2);
+}
+
+static void ap_16_test_silence(void **state)
+{
+    (void)state;
+    struct service_rig r;
+    struct caller c;
+    struct answer a;
+    char id[40];
+    uint64_t waiter;
+    atomic_int go = 0;
+    service_rig_start(&r, NULL);
+    caller_make(&c, &r.golden, PROOF_WINDOW, "c");
+    assert_int_equal(submit(&r, &c, id), STATUS_OK);
+    assert_int_equal(await_job(r.service, &a, id, 0), JOB_COMPLETED);
+    rig_must(service_await(r.service, &waiter, id, 0, hold_up, &go));
+    UNTIL(service_silence_ms(r.service) > 3000);
+    atomic_store(&go, 1);
+    UNTIL(service_silence_ms(r.service) < 3000);
+    UNTIL(atomic_load(&go) == 2);
     service_rig_end(&r);
 }
 
@@ -697,6 +740,7 @@ int main(void)
         cmocka_unit_test(test_device_errors),
         cmocka_unit_test(test_bad_proofs_are_withheld),
         cmocka_unit_test(test_device_lost),
+        cmocka_unit_test(ap_16_test_silence),
         cmocka_unit_test(test_queue_full_and_positions),
         cmocka_unit_test(test_drain),
         cmocka_unit_test(test_end_with_work),

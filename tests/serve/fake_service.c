@@ -290,6 +290,14 @@ void service_look(struct engine_service *s, struct service_view *out)
     pthread_mutex_unlock(&s->lock);
 }
 
+uint64_t service_silence_ms(struct engine_service *s)
+{
+    pthread_mutex_lock(&s->lock);
+    uint64_t silence = s->silence_ms;
+    pthread_mutex_unlock(&s->lock);
+    return silence;
+}
+
 struct status service_metrics(struct engine_service *s, char **text, size_t *size)
 {
     (void)s;

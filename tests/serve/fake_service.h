@@ -47,6 +47,7 @@ struct engine_service {
     bool loads_held; /* service_load waits until this is false */
     unsigned loads, evicts;
     struct service_view view;
+    uint64_t silence_ms;
 };
 
 struct engine_service *fake_service(void);
