@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* A larger request is given to the engine by another thread: the engine compares its bytes with those of
  * other jobs. */
@@ -128,6 +129,13 @@ enum priority submit_priority(const uint8_t *head, size_t head_size, uint64_t me
 
 /* ---- calls that meet jobs ---- */
 
+static uint64_t clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 enum job_method { PROVE, SUBMIT, AWAIT };
 static const char *const method_names[] = {"Prove", "SubmitProof", "AwaitProof"};
 
@@ -138,7 +146,7 @@ struct job_call {
     enum job_method method;
     struct holding *holding; /* until the engine has it */
     enum priority priority;
-    uint64_t timeout_ms;
+    uint64_t timeout_ms, due_ms; /* due_ms: when a Prove call's deadline passes, 0 without one */
     char id[REQUEST_ID_MAX + 1];
     atomic_uint references; /* the call's, and that of whoever sets the call up */
     atomic_bool answered;
@@ -257,9 +265,14 @@ static void job_ended(void *context, const struct job_result *r)
     bool bad_input =
         r->state == JOB_FAILED && (r->status.code == STATUS_INVALID || r->status.code == STATUS_UNSUPPORTED);
     bool drained = r->state == JOB_CANCELLED && atomic_load(&j->proving->draining);
+    /* The engine ends a job whose caller's time is over; it may see that before the server sees it of the
+     * call. */
+    bool late = r->state == JOB_CANCELLED && j->due_ms != 0 && clock_ms() >= j->due_ms;
     if (!first_to_answer(j))
         return;
-    if (j->method == PROVE && (bad_input || drained)) {
+    if (j->method == PROVE && late && !drained) {
+        grpc_fail(j->call, GRPC_DEADLINE_EXCEEDED, "%s", r->status.message);
+    } else if (j->method == PROVE && (bad_input || drained)) {
         struct status s = r->status;
         s.code = drained ? STATUS_CANCELLED : s.code;
         fail_call(j->proving, j->call, method_names[j->method], &s, true);
@@ -368,6 +381,7 @@ static void begin_submit(struct proving *p, struct grpc_call *call, struct grpc_
     j->priority = priority_of(h->request.kind, priority);
     /* What is submitted for itself lives longer than the call that does it. */
     j->timeout_ms = method == PROVE ? grpc_call_timeout_ms(call) : 0;
+    j->due_ms = j->timeout_ms != 0 ? clock_ms() + j->timeout_ms : 0;
     if (h->message->size <= INLINE_BYTES) {
         submit(j);
     } else {

@@ -223,6 +223,24 @@ static void ap_02_03_06_callers_come_and_go(void **state)
     free(other.bytes);
 }
 
+/* The engine may cancel a job for its caller's deadline before the server has looked at the clock. */
+static void ap_07_the_engine_sees_the_deadline_first(void **state)
+{
+    struct fixture *f = *state;
+    struct message m = porep_request("late", 10, 'l');
+    struct call_options o = {.timeout = "30m"};
+    struct client_call *call = client_call(f->client, PROVE, m.bytes, m.size, &o);
+    while (fake_jobs(f->service) == 0)
+        client_step(f->client);
+    while (!fake_waiters(f->service, 0))
+        client_step(f->client);
+    nanosleep(&(struct timespec){0, 40000000}, NULL);
+    fake_finish(f->service, 0, JOB_CANCELLED, status_error(STATUS_CANCELLED, "the deadline passed"));
+    client_wait(f->client, call);
+    assert_int_equal(call->code, GRPC_DEADLINE_EXCEEDED);
+    free(m.bytes);
+}
+
 static Cuzk__V1__AwaitProofResponse *awaited(struct fixture *f, struct client_call *call)
 {
     size_t size;
@@ -378,6 +396,7 @@ int main(void)
         PROVING_TEST(failures_later),
         PROVING_TEST(priorities),
         PROVING_TEST(ap_02_03_06_callers_come_and_go),
+        PROVING_TEST(ap_07_the_engine_sees_the_deadline_first),
         PROVING_TEST(ap_01_07_submit_await_cancel),
         PROVING_TEST(sh_03_draining),
         PROVING_TEST(stopped_in_the_midst),
