@@ -2,6 +2,7 @@
 #include "api/internal.h"
 
 #include "base/mem.h"
+#include "device/open.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -55,7 +56,11 @@ enum cuzk_code cuzk_open(struct cuzk **out, const struct cuzk_options *options, 
     }
     atomic_init(&cuzk->cancel.requested, false);
     TRY_OUT(pool_start(&cuzk->pool, options == NULL ? 0 : options->threads));
-    TRY_OUT(device_cpu_open(&cuzk->device, cuzk->pool));
+    struct devices devices;
+    struct devices_request wanted = {
+        .backend = options == NULL ? NULL : options->backend, .require_all = true, .most = 1};
+    TRY_OUT(devices_open(&devices, &wanted, cuzk->pool));
+    cuzk->device = devices.device[0];
     s = cuzk->device->operations->self_test(cuzk->device);
 out:
     if (status_failed(&s))

@@ -81,7 +81,10 @@ enum cuzk_code cuzk_setup(struct cuzk *cuzk, const struct cuzk_circuit *circuit,
         struct work work = api_work(cuzk, PRIORITY_NORMAL);
         struct api_progress p;
         api_progress_start(&p, progress, context, "making parameters", setup_steps(circuit->shape));
-        s = setup_run(params, vk, circuit->shape, &toxic, NULL, &work, &p.done);
+        s = cuzk->device->operations->setup == NULL
+                ? setup_run(params, vk, circuit->shape, &toxic, NULL, &work, &p.done)
+                : cuzk->device->operations->setup(params, vk, cuzk->device, circuit->loaded, &toxic, &work,
+                                                  &p.done);
         api_progress_end(&p);
     }
     toxic_wipe(&toxic);

@@ -62,7 +62,8 @@ static struct status open_cards(struct devices *out, const struct devices_reques
     if (r->cards_count > DEVICES_MAX)
         return status_error(STATUS_INVALID, "at most %d devices can be named", DEVICES_MAX);
     TRY(device_cuda_count(&cards));
-    for (int i = 0; i < cards && out->count < DEVICES_MAX; i++) {
+    uint32_t most = r->most > 0 && r->most < DEVICES_MAX ? r->most : DEVICES_MAX;
+    for (int i = 0; i < cards && out->count < most; i++) {
         struct status s = open_card(out, r, i, used);
         if (!status_failed(&s))
             continue;

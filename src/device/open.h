@@ -22,6 +22,7 @@ struct devices_request {
     const char *const *cards;
     size_t cards_count;
     bool require_all;
+    uint32_t most; /* cards to open; 0: all */
 };
 MUST_USE struct status devices_open(struct devices *out, const struct devices_request *request,
                                     struct pool *pool);

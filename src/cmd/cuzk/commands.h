@@ -9,7 +9,8 @@ extern const struct command COMMAND_SETUP, COMMAND_PROVE, COMMAND_VERIFY, COMMAN
     COMMAND_FABRICATE;
 
 /* Opens a prover that ends its work cleanly when the program is interrupted (SIGINT, SIGTERM). */
-enum cuzk_code open_prover(struct cuzk **out, uint64_t threads, struct cuzk_error *error);
+enum cuzk_code open_prover(struct cuzk **out, uint64_t threads, const char *backend,
+                           struct cuzk_error *error);
 /* Reads and parses a C1 output; "-" is standard input. */
 enum cuzk_code read_c1(struct cuzk_c1 **out, const char *path, struct cuzk_error *error);
 /* A whole file of at most limit bytes; free with mem_free. */

@@ -26,9 +26,9 @@ static void interrupt(int number)
         cuzk_cancel(interrupted_prover);
 }
 
-enum cuzk_code open_prover(struct cuzk **out, uint64_t threads, struct cuzk_error *error)
+enum cuzk_code open_prover(struct cuzk **out, uint64_t threads, const char *backend, struct cuzk_error *error)
 {
-    struct cuzk_options options = {threads > 4096 ? 4096 : (uint32_t)threads};
+    struct cuzk_options options = {threads > 4096 ? 4096 : (uint32_t)threads, backend};
     enum cuzk_code code = cuzk_open(out, &options, error);
     if (code != CUZK_OK)
         return code;

@@ -11,6 +11,7 @@ struct prove {
     struct claim claim;
     const char *params, *output;
     uint64_t threads;
+    const char *backend;
     bool allow_test, save_image, json;
     /* results */
     char params_path[4096];
@@ -114,7 +115,7 @@ static int prove(struct prove *p)
     struct cuzk *cuzk;
     struct cuzk_request *request;
     struct cuzk_error error;
-    if (open_prover(&cuzk, p->threads, &error) != CUZK_OK)
+    if (open_prover(&cuzk, p->threads, p->backend, &error) != CUZK_OK)
         return report_error(&error, p->json);
     double started = seconds_now();
     enum cuzk_code code = claim_open(&request, &p->claim, cuzk, &error);
@@ -145,6 +146,7 @@ static int run(int argc, char **argv)
         {"--save-image", ARG_FLAG, &p.save_image, NULL, NULL, "save the decoded parameters as FILE.image",
          false},
         {"--threads", ARG_NUMBER, &p.threads, NULL, "N", "threads to use; 0, the default: all", false},
+        {"--backend", ARG_TEXT, &p.backend, NULL, "NAME", "cpu, cuda or auto, the default", false},
         {"--json", ARG_FLAG, &p.json, NULL, NULL, "result as JSON", false},
     };
     int exit_code;

@@ -27,7 +27,7 @@ static enum cuzk_code make(struct cuzk *cuzk, const char *circuit_name, const ch
 
 static int run(int argc, char **argv)
 {
-    const char *circuit = NULL, *out = NULL, *seed = NULL, *shape = NULL;
+    const char *circuit = NULL, *out = NULL, *seed = NULL, *shape = NULL, *backend = NULL;
     uint64_t threads = 0;
     bool json = false;
     const struct arg args[] = {
@@ -39,6 +39,7 @@ static int run(int argc, char **argv)
         {"--test-seed", ARG_TEXT, &seed, NULL, "NAME",
          "derive the secret values from NAME: same files every time", false},
         {"--threads", ARG_NUMBER, &threads, NULL, "N", "threads to use; 0, the default: all", false},
+        {"--backend", ARG_TEXT, &backend, NULL, "NAME", "cpu, cuda or auto, the default", false},
         {"--json", ARG_FLAG, &json, NULL, NULL, "result as JSON", false},
     };
     int exit_code;
@@ -50,7 +51,7 @@ static int run(int argc, char **argv)
     struct cuzk *cuzk;
     struct cuzk_error error;
     char path[4096];
-    if (open_prover(&cuzk, threads, &error) != CUZK_OK)
+    if (open_prover(&cuzk, threads, backend, &error) != CUZK_OK)
         return report_error(&error, json);
     enum cuzk_code code = make(cuzk, circuit, out, seed, shape, path, &error);
     cuzk_close(cuzk);
@@ -71,4 +72,5 @@ static int run(int argc, char **argv)
 
 const struct command COMMAND_SETUP = {
     "setup", "make parameters for a circuit (single-party: for tests, not for a network)",
-    "--circuit NAME --out DIR [--test-seed NAME] [--save-shape FILE] [--threads N] [--json]", run};
+    "--circuit NAME --out DIR [--test-seed NAME] [--save-shape FILE] [--backend NAME] [--threads N] [--json]",
+    run};

@@ -38,7 +38,7 @@ static int verify(struct verify *v)
     struct cuzk *cuzk;
     struct cuzk_error error;
     double started = seconds_now();
-    if (open_prover(&cuzk, 1, &error) != CUZK_OK)
+    if (open_prover(&cuzk, 1, "cpu", &error) != CUZK_OK)
         return report_error(&error, v->json);
     enum cuzk_code code = verify_files(v, cuzk, &error);
     claim_end(&v->claim);

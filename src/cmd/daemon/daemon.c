@@ -113,15 +113,35 @@ struct status daemon_plan(struct daemon *d)
                                         "the memory budget is %llu MiB: too little for any proof",
                                         (unsigned long long)(d->budget / MIB)),
                            "free memory, lower memory.safety_margin, or raise the cgroup's limit");
-    if (strcmp(d->config.gpus.backend, "cuda") == 0)
+    if (strcmp(d->config.gpus.backend, "cuda") == 0 && !devices_have_cuda())
         return status_error(STATUS_UNSUPPORTED, "gpus.backend = \"cuda\" is not in this build");
     return status_ok();
 }
 
 /* ---- start ---- */
 
+/* Cards by gpus.*; where it comes to the CPU, the service opens that over its own pool. */
+static struct status open_devices(struct daemon *d)
+{
+    const struct config *c = &d->config;
+    struct devices_request wanted = {.backend = c->gpus.backend,
+                                     .cards = (const char *const *)c->gpus.devices.items,
+                                     .cards_count = c->gpus.devices.count,
+                                     .require_all = c->gpus.require_all};
+    if (strcmp(c->gpus.backend, "cpu") == 0)
+        return status_ok();
+    TRY(devices_open(&d->devices, &wanted, NULL));
+    if (!d->devices.cuda)
+        devices_close(&d->devices);
+    else
+        log_line(d->log, LOG_INFO, "gpus: %u CUDA devices", d->devices.count);
+    return status_ok();
+}
+
 static struct status start_engine(struct daemon *d)
 {
+    TRY(open_devices(d));
+    bool cards = d->devices.count > 0;
     uint64_t limits[LEDGER_CLASSES] = {d->budget, 0, 0};
     TRY(ledger_make(&d->ledger, limits));
     const struct config *c = &d->config;
@@ -130,8 +150,9 @@ static struct status start_engine(struct daemon *d)
         .engine = {.partition_workers = pipelined ? d->partition_workers : 1,
                    .synthesis_lookahead = pipelined ? (uint32_t)c->pipeline.synthesis_lookahead : 1,
                    .finishers = pipelined ? d->finishers : 1,
-                   .devices = 1,
-                   .workers_per_device = 1, /* the CPU backend uses all threads for each proof */
+                   .devices = cards ? d->devices.count : 1,
+                   /* the CPU backend uses all threads for each proof */
+                   .workers_per_device = cards ? (uint32_t)c->gpus.gpu_workers_per_device : 1,
                    .max_queue = (uint32_t)c->daemon.max_queue,
                    .max_queue_bytes = c->daemon.max_queue_bytes,
                    .host_budget = d->budget,
@@ -147,6 +168,8 @@ static struct status start_engine(struct daemon *d)
         .trusted_digests = (const char *const *)c->srs.trusted_digests.items,
         .trusted_digests_count = c->srs.trusted_digests.count,
         .threads = d->threads,
+        .devices = cards ? d->devices.device : NULL,
+        .devices_count = d->devices.count,
         .log = log_callback,
         .log_context = d->log,
     };
@@ -276,6 +299,7 @@ void daemon_stop(struct daemon *d)
     proving_stop(d->proving, 5000);
     service_end(d->service);
     ledger_end(d->ledger);
+    devices_close(&d->devices);
     d->proving = NULL;
     d->service = NULL;
     d->ledger = NULL;

@@ -6,6 +6,7 @@
 #include "cmd/daemon/log.h"
 #include "cmd/daemon/machine.h"
 #include "cmd/daemon/run_record.h"
+#include "device/open.h"
 #include "engine/service.h"
 #include "serve/proving.h"
 
@@ -19,6 +20,7 @@ struct daemon {
     uint64_t budget;
     uint32_t partition_workers, finishers, threads;
     /* what runs */
+    struct devices devices; /* cards; none: the service opens the CPU */
     struct ledger *ledger;
     struct engine_service *service;
     struct proving *proving;
