@@ -35,8 +35,8 @@ size_t gpu_witness_bytes(const struct shape *shape);
 MUST_USE struct status gpu_witness_expand(struct gpu_witness *out, const struct gpu_shape *tables,
                                           const struct seeds *seeds, void *arena_dev, size_t bytes,
                                           struct CUstream_st *stream);
-/* Queues the evaluation of a and b: row k stands at the place that has the log_size bits of k in reverse order,
- * zeros behind the rows; Montgomery. 2^log_size >= shape_all_rows. A may be taken from C as in
+/* Queues the evaluation of a and b: row k stands at the place that has the log_size bits of k in reverse
+ * order, zeros behind the rows; Montgomery. 2^log_size >= shape_all_rows. A may be taken from C as in
  * witness_evaluate without c. */
 MUST_USE struct status gpu_witness_evaluate(void *a_dev, void *b_dev, const struct gpu_witness *witness,
                                             const struct gpu_shape *tables, unsigned log_size,
