@@ -36,8 +36,8 @@ need_packages() {
     rm -f "$log"
 }
 
-BUILD_PACKAGES=(gcc g++ libc6-dev cmake ninja-build pkg-config libssl-dev libsimdjson-dev
-    libnghttp2-dev libprotobuf-c-dev protobuf-c-compiler libtomlplusplus-dev)
+BUILD_PACKAGES=(gcc g++ libc6-dev cmake ninja-build pkg-config libssl-dev libsimdjson-dev libsqlite3-dev
+    libmicrohttpd-dev libnghttp2-dev libprotobuf-c-dev protobuf-c-compiler libtomlplusplus-dev)
 TEST_PACKAGES=(libcmocka-dev clang-format python3 valgrind)
 FUZZ_PACKAGES=(clang libclang-rt-14-dev)
 # Node.js may be there without being a Debian package.

@@ -37,6 +37,8 @@ static char *copy_text(const char *text)
 static struct status copy_options(struct engine_service *s, const struct service_options *o)
 {
     s->config = o->engine;
+    if (o->journal != NULL && o->journal[0] != 0)
+        s->config.retention_ms = o->journal_retention_ms;
     s->allow_test_params = o->allow_test_params;
     s->log = o->log;
     s->log_context = o->log_context;
@@ -148,6 +150,8 @@ struct status service_start(struct engine_service **out, const struct service_op
         status = engine_make(&s->engine, &s->config, unknown, s->circuits_count);
     if (!status_failed(&status))
         status = start_threads(s);
+    if (!status_failed(&status))
+        status = keeper_start(s, options);
     if (status_failed(&status)) {
         service_end(s);
         return status;
@@ -184,6 +188,11 @@ static void stop_threads(struct engine_service *s)
         cancel_all(s);
         clock_wake(s);
         while (!idle(s))
+            pthread_cond_wait(&s->changed, &s->lock);
+        service_unlock(s);
+        keeper_stop(s);
+        service_lock(s);
+        while (!idle(s)) /* callbacks for what it wrote last */
             pthread_cond_wait(&s->changed, &s->lock);
     }
     s->stop = true;
@@ -261,14 +270,15 @@ static void join(struct engine_service *s, struct record *r, const struct record
         .kind = EVENT_CALLER_BACK,
         .job = r->number,
         .submit = {.deadline_ms = repeated->deadline_ms, .keep_when_orphaned = repeated->detached}};
+    if ((repeated->detached && !r->detached) || repeated->deadline_ms != r->deadline_ms)
+        keeper_note(s, r);
     r->detached |= repeated->detached;
     if (repeated->deadline_ms == 0 || (r->deadline_ms != 0 && repeated->deadline_ms > r->deadline_ms))
         r->deadline_ms = repeated->deadline_ms;
     service_step(s, &event);
 }
 
-/* A new job. The state machine may still refuse it: out of memory. */
-static struct status add(struct engine_service *s, struct record *r, const struct service_submit *submit)
+struct status service_add(struct engine_service *s, struct record *r, const struct service_submit *submit)
 {
     struct engine_submit view = engine_view(r);
     uint64_t now = service_clock_ms();
@@ -284,8 +294,12 @@ static struct status add(struct engine_service *s, struct record *r, const struc
     service_say(s, 2, "job %s (%.60s): %s, %u partitions, %llu bytes", r->id, r->request_id,
                 r->outline.circuit, r->outline.partitions, (unsigned long long)view.request_bytes);
     service_step(s, &event);
-    if (r->live || r->closed) /* closed already: its deadline passed while it came */
+    if (r->live || r->closed) { /* closed already: its deadline passed while it came */
+        if (!r->keep.replayed)
+            keeper_note(s, r);
         return status_ok();
+    }
+    keeper_drop(s, r);
     struct status refusal = r->status; /* it was answered and is not known: it never was */
     s->circuits[r->circuit].references--;
     s->open--;
@@ -342,7 +356,7 @@ struct status service_submit(struct engine_service *s, char id[40], uint32_t *po
         memcpy(id, same->id, ID_BYTES);
         *position = engine_queue_position(s->engine, same->number);
     } else {
-        status = add(s, r, submit);
+        status = service_add(s, r, submit);
         if (!status_failed(&status)) {
             memcpy(id, r->id, ID_BYTES);
             *position = engine_queue_position(s->engine, r->number);

@@ -36,6 +36,10 @@ struct service_options {
     const char *const *trusted_digests;
     uint32_t trusted_digests_count;
     uint32_t threads;
+    const char *journal; /* file of accepted jobs and results; NULL or "": they live in memory */
+    uint64_t journal_retention_ms; /* of results, in place of engine.retention_ms */
+    uint64_t journal_retry_ms;     /* how often a journal that cannot be written is tried again; 0: 10 s */
+    uint64_t oom_kills;            /* of the cgroup so far; UINT64_MAX: not known */
     struct device *const *devices; /* NULL: one CPU backend over the service's pool */
     uint32_t devices_count;
     /* One line of log; any thread; never blocks. level: 0 error, 1 warning, 2 info, 3 debug. */
@@ -69,6 +73,12 @@ MUST_USE struct status service_submit(struct engine_service *service, char id[40
  * such job. `id` may be a request_id that is unique at the moment. */
 MUST_USE struct status service_await(struct engine_service *service, uint64_t *waiter, const char *id,
                                      uint64_t timeout_ms, job_callback *callback, void *context);
+/* Calls back once when the job has been written to the journal, or at once if that is not waited for (no journal,
+ * one that cannot be written, WinningPoSt). The waiter is like that of service_await(). */
+MUST_USE struct status service_acknowledge(struct engine_service *service, uint64_t *waiter, const char *id,
+                                           job_callback *callback, void *context);
+/* For the handler of a fatal signal, and safe there: the process dies of what it does itself. */
+void service_crashed(void);
 /* The caller is gone: counts as such for the job (orphan rule) unless it was submitted detached. */
 void service_unwait(struct engine_service *service, uint64_t waiter);
 MUST_USE struct status service_cancel(struct engine_service *service, const char *id, bool *was_running);

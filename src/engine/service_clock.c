@@ -21,7 +21,7 @@ void record_unpin(struct engine_service *s, struct record *r)
         service_later(s, &(struct later){.kind = LATER_RECORD, .record = r});
 }
 
-static void make_ready(struct engine_service *s, struct waiter *w)
+void waiter_ready(struct engine_service *s, struct waiter *w)
 {
     w->record->pins++;
     w->next = NULL;
@@ -34,7 +34,7 @@ void waiters_release(struct engine_service *s, struct record *r)
     while (r->waiters != NULL) {
         struct waiter *w = r->waiters;
         r->waiters = w->next;
-        make_ready(s, w);
+        waiter_ready(s, w);
     }
     r->waiters_count = 0;
     clock_wake(s);
@@ -73,13 +73,13 @@ struct status service_await(struct engine_service *s, uint64_t *waiter, const ch
                          .callback = callback,
                          .context = context};
     *waiter = w->id;
-    if (!r->live) {
-        make_ready(s, w);
+    if (!r->live && !r->keep.storing) {
+        waiter_ready(s, w);
         clock_wake(s);
     } else {
         w->next = r->waiters;
         r->waiters = w;
-        if (r->waiters_count++ == 0) {
+        if (r->live && r->waiters_count++ == 0) {
             struct engine_event event = {
                 .kind = EVENT_CALLER_BACK, .job = r->number, .submit = {.deadline_ms = r->deadline_ms}};
             service_step(s, &event);
@@ -90,7 +90,36 @@ struct status service_await(struct engine_service *s, uint64_t *waiter, const ch
     return status_ok();
 }
 
-static struct waiter *take_from(struct waiter **list, uint64_t id)
+struct status service_acknowledge(struct engine_service *s, uint64_t *waiter, const char *id,
+                                  job_callback *callback, void *context)
+{
+    struct record *r;
+    struct waiter *w = mem_alloc_zero(1, sizeof *w);
+    *waiter = 0;
+    if (w == NULL)
+        return mem_failed("wait", 1, sizeof *w);
+    service_lock(s);
+    struct status found = record_find(&r, s, id);
+    if (status_failed(&found)) {
+        service_unlock(s);
+        mem_free(w);
+        return found;
+    }
+    *w = (struct waiter){.id = ++s->next_waiter,
+                         .deadline_ms = UINT64_MAX,
+                         .record = r,
+                         .callback = callback,
+                         .context = context};
+    *waiter = w->id;
+    if (!keeper_acknowledge(s, r, w)) {
+        waiter_ready(s, w);
+        clock_wake(s);
+    }
+    service_unlock(s);
+    return status_ok();
+}
+
+struct waiter *waiter_take(struct waiter **list, uint64_t id)
 {
     for (struct waiter **at = list; *at != NULL; at = &(*at)->next) {
         if ((*at)->id == id) {
@@ -104,7 +133,7 @@ static struct waiter *take_from(struct waiter **list, uint64_t id)
 
 static struct waiter *take_ready(struct engine_service *s, uint64_t id)
 {
-    struct waiter *w = take_from(&s->ready_first, id);
+    struct waiter *w = waiter_take(&s->ready_first, id);
     if (w == NULL)
         return NULL;
     s->ready_last = &s->ready_first;
@@ -121,12 +150,14 @@ void service_unwait(struct engine_service *s, uint64_t waiter)
         return;
     service_lock(s);
     for (struct record *r = s->live_first; r != NULL && w == NULL; r = r->live_after) {
-        w = take_from(&r->waiters, waiter);
+        w = waiter_take(&r->waiters, waiter);
         if (w != NULL) {
             left(s, r);
             break;
         }
     }
+    if (w == NULL)
+        w = keeper_take_waiter(s, waiter);
     if (w == NULL)
         w = take_ready(s, waiter);
     while (s->delivering == waiter && !pthread_equal(pthread_self(), s->clock_thread))
@@ -164,7 +195,7 @@ static uint64_t expire(struct engine_service *s, uint64_t now)
             }
             *at = w->next;
             w->timed_out = true;
-            make_ready(s, w);
+            waiter_ready(s, w);
             left(s, r);
         }
     }
@@ -221,7 +252,8 @@ void *service_clock(void *argument)
             service_step(s, &event);
             continue;
         }
-        uint64_t next = expire(s, now);
+        uint64_t next = expire(s, now), stored = keeper_expire(s, now);
+        next = stored < next ? stored : next;
         if (s->ready_first != NULL) {
             deliver(s);
         } else if (s->drained && !s->drained_told && s->on_drained != NULL) {

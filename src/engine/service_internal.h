@@ -11,6 +11,7 @@
 #ifndef CUZK_ENGINE_SERVICE_INTERNAL_H
 #define CUZK_ENGINE_SERVICE_INTERNAL_H
 
+#include "engine/journal_keep.h"
 #include "engine/metrics.h"
 #include "engine/service.h"
 #include "groth16/params.h"
@@ -68,6 +69,7 @@ struct record {
     struct cancel cancel; /* of open and verify */
     struct task task;     /* open or verify */
     bool live, detached, closed, forgotten;
+    struct keep keep; /* the journal's */
     uint32_t waiters_count, pins; /* pins: callbacks under way */
     struct waiter *waiters;
     enum job_state state;
@@ -174,6 +176,7 @@ struct engine_service {
     struct service_ended_view ended[SERVICE_ENDED_VIEW];
     uint64_t ended_total;
     struct metrics metrics;
+    struct keeper *keeper; /* NULL: no journal */
 };
 
 uint64_t service_clock_ms(void); /* monotonic, never 0 */
@@ -186,6 +189,11 @@ void service_step(struct engine_service *s, const struct engine_event *event);
 /* Gives up the lock, then does what is to be done later. */
 void service_unlock(struct engine_service *s);
 void service_lock(struct engine_service *s);
+/* A new job for the state machine, which may still refuse it: then the record is nobody's. */
+MUST_USE struct status service_add(struct engine_service *s, struct record *r,
+                                   const struct service_submit *submit);
+/* The request's bytes are needed no more: released when the journal has them. */
+void record_release_owner(struct engine_service *s, struct record *r);
 /* Something to be done after the lock. */
 void service_later(struct engine_service *s, const struct later *what);
 /* A line of log for later. Under the lock. */
@@ -219,6 +227,9 @@ void content_drop(struct engine_service *s, struct content *content);
 /* ---- service_clock.c ---- */
 void *service_clock(void *service);
 void clock_wake(struct engine_service *s);
+/* Under the lock. To be called back; out of a list by its id. */
+void waiter_ready(struct engine_service *s, struct waiter *w);
+struct waiter *waiter_take(struct waiter **list, uint64_t id);
 /* Under the lock. All who wait for a record get their callback. */
 void waiters_release(struct engine_service *s, struct record *r);
 /* Under the lock. One callback fewer is under way for the record. */

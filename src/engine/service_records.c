@@ -68,8 +68,8 @@ struct record *record_to_join(const struct engine_service *s, const char *reques
     if (request_id[0] == 0)
         return NULL;
     for (struct record *r = s->by_request[bucket_of_text(request_id)]; r != NULL; r = r->next_by_request)
-        if ((r->live || r->state == JOB_COMPLETED) && strcmp(r->request_id, request_id) == 0 &&
-            memcmp(r->digest, digest, sizeof r->digest) == 0)
+        if ((r->live || r->state == JOB_COMPLETED || r->keep.poisoned) &&
+            strcmp(r->request_id, request_id) == 0 && memcmp(r->digest, digest, sizeof r->digest) == 0)
             return r;
     return NULL;
 }

@@ -202,7 +202,22 @@ static void end_job(struct engine_service *s, struct record *r, const struct sta
     say_end(s, r);
     keep_ended(s, r);
     record_retire(s, r);
-    waiters_release(s, r);
+    if (!keeper_ended(s, r, now))
+        waiters_release(s, r);
+}
+
+void record_release_owner(struct engine_service *s, struct record *r)
+{
+    r->keep.release_due = keeper_holds(r);
+    if (r->keep.release_due)
+        return;
+    if (r->release_owner != NULL)
+        service_later(
+            s, &(struct later){.kind = LATER_OWNER, .owner = r->owner, .release_owner = r->release_owner});
+    r->owner = NULL;
+    r->release_owner = NULL;
+    if (r->closed)
+        memset(&r->request, 0, sizeof r->request);
 }
 
 /* Nothing of it runs any more: the request goes, the circuit may go. */
@@ -211,14 +226,10 @@ static void close_job(struct engine_service *s, struct record *r, uint64_t now)
     struct circuit *c = &s->circuits[r->circuit];
     if (r->opened != NULL)
         service_later(s, &(struct later){.kind = LATER_REQUEST, .request = r->opened});
-    if (r->release_owner != NULL)
-        service_later(
-            s, &(struct later){.kind = LATER_OWNER, .owner = r->owner, .release_owner = r->release_owner});
     r->opened = NULL;
-    r->owner = NULL;
-    r->release_owner = NULL;
-    memset(&r->request, 0, sizeof r->request);
     r->closed = true;
+    keeper_closed(s, r);
+    record_release_owner(s, r);
     c->references--;
     c->used_ms = now;
     s->open--;
@@ -237,8 +248,11 @@ static void carry_out(struct engine_service *s, const struct engine_action *a, u
     CHECK(a->job == 0 || r != NULL);
     switch (a->kind) {
     case ACTION_OPEN:
+        keeper_begun(s, r);
+        hand_to_worker(s, &r->task, ACTION_OPEN);
+        break;
     case ACTION_VERIFY:
-        hand_to_worker(s, &r->task, a->kind);
+        hand_to_worker(s, &r->task, ACTION_VERIFY);
         break;
     case ACTION_SYNTHESISE:
         begin_synthesis(s, r, a->partition, now);

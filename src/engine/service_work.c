@@ -35,15 +35,14 @@ static void do_open(struct engine_service *s, struct task *task)
     struct work work = {s->pool, r->priority, &r->cancel};
     uint64_t began = service_clock_ms();
     struct request *opened = NULL;
-    struct status status = request_open(&opened, &r->request, &work);
+    struct status status = keeper_check(r);
+    if (!status_failed(&status))
+        status = request_open(&opened, &r->request, &work);
     service_lock(s);
     r->opened = opened;
     if (!status_failed(&status) && r->outline.kind == PROOF_POREP && r->release_owner != NULL) {
         /* The C1 output was copied: its text goes now, not when the job ends. */
-        service_later(
-            s, &(struct later){.kind = LATER_OWNER, .owner = r->owner, .release_owner = r->release_owner});
-        r->owner = NULL;
-        r->release_owner = NULL;
+        record_release_owner(s, r);
     }
     count_stage(s, r, METRIC_DECODE, began);
     feed_back(s, task, EVENT_OPENED, &status);

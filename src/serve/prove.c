@@ -147,6 +147,7 @@ struct job_call {
     struct holding *holding; /* until the engine has it */
     enum priority priority;
     uint64_t timeout_ms, due_ms; /* due_ms: when a Prove call's deadline passes, 0 without one */
+    uint32_t position;           /* in the queue, when it was submitted */
     char id[REQUEST_ID_MAX + 1];
     atomic_uint references; /* the call's, and that of whoever sets the call up */
     atomic_bool answered;
@@ -281,12 +282,25 @@ static void job_ended(void *context, const struct job_result *r)
     }
 }
 
-/* Waits for the job j->id, in whatever thread sets the call up. */
+/* From a thread of the engine's: the job is where it outlives this process, if anywhere. */
+static void job_stored(void *context, const struct job_result *r)
+{
+    struct job_call *j = context;
+    Cuzk__V1__SubmitProofResponse response = CUZK__V1__SUBMIT_PROOF_RESPONSE__INIT;
+    response.job_id = TEXT(r->id);
+    response.queue_position = j->position;
+    if (first_to_answer(j))
+        answer(j->call, &response.base);
+}
+
+/* Waits for the job j->id, or for its being stored, in whatever thread sets the call up. */
 static void await(struct job_call *j)
 {
     struct engine_service *service = j->proving->service;
-    struct status s =
-        service_await(service, &j->waiter, j->id, j->method == AWAIT ? j->timeout_ms : 0, job_ended, j);
+    uint64_t timeout_ms = j->method == AWAIT ? j->timeout_ms : 0;
+    struct status s = j->method == SUBMIT
+                          ? service_acknowledge(service, &j->waiter, j->id, job_stored, j)
+                          : service_await(service, &j->waiter, j->id, timeout_ms, job_ended, j);
     if (status_failed(&s)) {
         fail(j, &s);
         return;
@@ -312,15 +326,6 @@ static struct status refuse_draining(const struct job_call *j)
                        "try again when it has been started");
 }
 
-static void answer_submitted(struct job_call *j, uint32_t position)
-{
-    Cuzk__V1__SubmitProofResponse response = CUZK__V1__SUBMIT_PROOF_RESPONSE__INIT;
-    response.job_id = j->id;
-    response.queue_position = position;
-    if (first_to_answer(j))
-        answer(j->call, &response.base);
-}
-
 /* Gives the request to the engine and sees to the answer; drops the reference of the setting up. */
 static void submit(struct job_call *j)
 {
@@ -332,12 +337,11 @@ static void submit(struct job_call *j)
                                         .priority = j->priority,
                                         .timeout_ms = j->timeout_ms,
                                         .detached = j->method == SUBMIT};
-    uint32_t position = 0;
     char id[40] = "";
     struct status s = refuse_draining(j);
     if (!status_failed(&s)) {
         atomic_fetch_add(&h->references, 1);
-        s = service_submit(j->proving->service, id, &position, &submission);
+        s = service_submit(j->proving->service, id, &j->position, &submission);
         /* A refused request is ours again unless the engine has released it already. */
         if (status_failed(&s) && !atomic_exchange(&h->released, true))
             holding_drop(h);
@@ -347,8 +351,6 @@ static void submit(struct job_call *j)
     snprintf(j->id, sizeof j->id, "%s", id);
     if (status_failed(&s))
         fail(j, &s);
-    else if (j->method == SUBMIT)
-        answer_submitted(j, position);
     else
         await(j);
     job_call_drop(j);

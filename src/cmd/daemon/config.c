@@ -55,6 +55,8 @@ static const struct key KEYS[] = {
     {"synthesis.partition_workers", KEY_COUNT, AT(synthesis.partition_workers)},
     {"pipeline.enabled", KEY_BOOL, AT(pipeline.enabled)},
     {"pipeline.synthesis_lookahead", KEY_COUNT, AT(pipeline.synthesis_lookahead)},
+    {"journal.path", KEY_TEXT, AT(journal.path)},
+    {"journal.retention", KEY_DURATION, AT(journal.retention_ms)},
     {"logging.level", KEY_TEXT, AT(logging.level)},
     {"logging.format", KEY_TEXT, AT(logging.format)},
     {"logging.file", KEY_TEXT, AT(logging.file)},

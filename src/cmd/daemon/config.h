@@ -55,6 +55,10 @@ struct config {
         uint64_t synthesis_lookahead;
     } pipeline;
     struct {
+        char path[CONFIG_TEXT_MAX]; /* "": none */
+        uint64_t retention_ms;
+    } journal;
+    struct {
         char level[CONFIG_TEXT_MAX], format[CONFIG_TEXT_MAX], file[CONFIG_TEXT_MAX];
     } logging;
     char file[CONFIG_TEXT_MAX]; /* the configuration file in use; "" if none */

@@ -56,6 +56,7 @@ void config_defaults(struct config *c)
     c->scheduler.late_window_ms = 1200000;
     c->pipeline.enabled = true;
     c->pipeline.synthesis_lookahead = 1;
+    c->journal.retention_ms = 86400000;
     set(c->logging.level, "info", "");
     set(c->logging.format, "text", "");
 }
@@ -123,6 +124,9 @@ struct status config_check(const struct config *c)
     TRY(check_address("daemon.listen", c->daemon.listen, c->daemon.insecure));
     if (c->daemon.status_listen[0] != 0)
         TRY(check_address("daemon.status_listen", c->daemon.status_listen, c->daemon.insecure));
+    if (c->journal.path[0] != 0 && c->journal.path[0] != '/')
+        return status_hint(status_error(STATUS_INVALID, "journal.path is \"%.150s\"", c->journal.path),
+                           "write the whole path, from / on: it must be the same file at every start");
     if (c->daemon.max_queue == 0)
         return status_error(STATUS_INVALID, "daemon.max_queue must be at least 1");
     if (c->gpus.gpu_workers_per_device == 0)

@@ -151,6 +151,25 @@ static int run(struct daemon *d, const struct flags *f)
     return daemon_serve(d);
 }
 
+/* The journal is told that the process dies of itself; then the signal takes its course. */
+static void on_crash(int number)
+{
+    service_crashed();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Where nobody else (a sanitizer) takes the signal. */
+static void watch_crashes(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction old, new = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND};
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(numbers[i], &new, NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct flags flags = {0};
@@ -163,6 +182,7 @@ int main(int argc, char **argv)
     (void)setrlimit(RLIMIT_CORE, &none);
     (void)prctl(PR_SET_DUMPABLE, 0);
     signal(SIGPIPE, SIG_IGN);
+    watch_crashes();
     daemon_block_signals(); /* before any thread exists */
     struct status s = log_start(&daemon.log);
     if (status_failed(&s)) {
