@@ -1,8 +1,13 @@
 /* Expansion on the card: seeds are scattered, a thread each; then the instances of a wave run, a thread each,
  * in up to three kernels. Each writes the fields and bits of its own instance alone and reads what earlier
  * waves wrote. C twin: r1cs/expand.c and the expand functions of gadget/. */
-#include "device/cuda/poseidon.cuh"
+#include "device/cuda/poseidon_lanes.cuh"
 #include "device/cuda/sha256.cuh"
+
+/* Permutations of a wave up to which lanes share each one. */
+#ifndef POSEIDON_LANES_MOST
+#define POSEIDON_LANES_MOST 6000
+#endif
 
 using namespace gpu;
 
@@ -69,6 +74,11 @@ DEVICE uint32_t log2_of_arity(uint32_t arity)
     return arity == 8 ? 3 : arity / 2;
 }
 
+DEVICE uint32_t picks_of(uint32_t log2_arity)
+{
+    return log2_arity == 1 ? 2 : log2_arity == 2 ? 8 : 20;
+}
+
 /* Every pick of an insertion, from value `at` on, and the children that come of it. `siblings`: where they
  * are among the values, at siblings[i], or all from `first_sibling` on if that is null. */
 DEVICE uint32_t put_picks(const instance_view &v, const gpu_tables &t, fr *children, uint32_t at,
@@ -76,7 +86,7 @@ DEVICE uint32_t put_picks(const instance_view &v, const gpu_tables &t, fr *child
 {
     uint32_t arity = v.parameters[0], log2_arity = log2_of_arity(arity);
     const uint32_t *network = t.words + GPU_NETWORKS + (log2_arity - 1) * GPU_NETWORK_PICKS;
-    uint32_t picks = log2_arity == 1 ? 2 : log2_arity == 2 ? 8 : 20, depth = 0, low = index & 3;
+    uint32_t picks = picks_of(log2_arity), depth = 0, low = index & 3;
     uint32_t conditions = (index & 7) | (low == 0 ? 8u : 0u) | (low == 3 ? 16u : 0u);
     fr operands[10]; /* the node, up to 7 siblings, two earlier picks */
     operands[0] = node;
@@ -196,10 +206,10 @@ DEVICE void expand_numbers(const instance_view &v, uint32_t expander)
     put_field(v, 0, x);
 }
 
-DEVICE bool view_of(instance_view &v, uint32_t &expander, const gpu_expansion &x, const gpu_tables &t,
-                    uint32_t first, uint32_t count)
+/* Instance i of a wave. */
+DEVICE bool view_at(instance_view &v, uint32_t &expander, const gpu_expansion &x, const gpu_tables &t,
+                    uint32_t first, uint32_t count, uint32_t i)
 {
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count)
         return false;
     v.n = t.instances[t.waves[first + i]];
@@ -209,6 +219,12 @@ DEVICE bool view_of(instance_view &v, uint32_t &expander, const gpu_expansion &x
     v.values = x.values;
     expander = t.templates[v.n.template_number].expander;
     return true;
+}
+
+DEVICE bool view_of(instance_view &v, uint32_t &expander, const gpu_expansion &x, const gpu_tables &t,
+                    uint32_t first, uint32_t count)
+{
+    return view_at(v, expander, x, t, first, count, blockIdx.x * blockDim.x + threadIdx.x);
 }
 
 __global__ void expand_other(gpu_expansion x, gpu_tables t, uint32_t first, uint32_t count)
@@ -243,7 +259,6 @@ __global__ void expand_sha256(gpu_expansion x, gpu_tables t, uint32_t first, uin
         sha256_block(v.bits, v.n.first_aux, x.hints + v.n.first_hint, v.parameters, t.words);
 }
 
-/* most: the greatest width in the wave's instances. */
 __global__ void expand_poseidon(gpu_expansion x, gpu_tables t, uint32_t first, uint32_t count)
 {
     instance_view v;
@@ -267,6 +282,53 @@ __global__ void expand_poseidon(gpu_expansion x, gpu_tables t, uint32_t first, u
         poseidon_trace<37>(s, p, t.constants, tag, inputs);
 }
 
+/* The numbers that go into an instance's permutation, by one lane: elements 1 and on of the state. */
+DEVICE void put_inputs(const instance_view &v, const gpu_tables &t, uint32_t expander, fr *state)
+{
+    uint32_t unused;
+    fr inputs[8];
+    if (expander == GPU_PATH_ELEMENT) {
+        (void)insert_node(v, t, inputs, &unused);
+        state[0] = small_integer(((uint64_t)1 << v.parameters[0]) - 1);
+    } else {
+        state[0] = small_integer(v.parameters[1] | (uint64_t)v.parameters[2] << 32);
+    }
+    for (uint32_t i = 0; i < v.parameters[0]; i++)
+        state[1 + i] = expander == GPU_PATH_ELEMENT ? inputs[i] : port_value(v, i);
+}
+
+__global__ void BOUNDS(POSEIDON_LANES *POSEIDON_GROUPS, 1)
+    expand_poseidon_lanes(gpu_expansion x, gpu_tables t, uint32_t first, uint32_t count)
+{
+    __shared__ fr shared[POSEIDON_GROUPS][POSEIDON_LANES];
+    __shared__ uint32_t partial[POSEIDON_GROUPS];
+    uint32_t group = threadIdx.x / POSEIDON_LANES, lane = threadIdx.x % POSEIDON_LANES, expander;
+    instance_view v;
+    gpu_poseidon c = {0, 0, 0, 0, 0, 0};
+    poseidon_lane p = {shared[group], t.constants, x.values, lane, 0, 0, 0};
+    bool on = view_at(v, expander, x, t, first, count, blockIdx.x * POSEIDON_GROUPS + group);
+    if (on) {
+        c = t.poseidons[t.templates[v.n.template_number].poseidon];
+        p.width = c.width;
+        p.q = c.rounds + c.width;
+        p.at = v.n.first_value;
+        if (expander == GPU_PATH_ELEMENT)
+            p.at += v.parameters[0] - 1 + picks_of(log2_of_arity(v.parameters[0]));
+        if (lane == 0)
+            put_inputs(v, t, expander, p.shared);
+    }
+    if (lane == 0)
+        partial[group] = c.partial_rounds;
+    __syncthreads();
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < POSEIDON_GROUPS; i++)
+        most = partial[i] > most ? partial[i] : most;
+    fr state = fr_zero();
+    if (lane < p.width)
+        state = p.shared[lane];
+    poseidon_trace_lanes(p, c, state, most);
+}
+
 } // namespace
 
 extern "C" {
@@ -274,6 +336,7 @@ extern "C" {
 struct status gpu_scatter_seeds(const struct gpu_expansion *x, const struct gpu_tables *t,
                                 struct CUstream_st *stream)
 {
+    PHASE("scattered seeds");
     if (t->seed_fields > 0)
         LAUNCH(scatter_fields, divide_up(t->seed_fields, 256), 256, 0, stream, *x, *t);
     LAUNCH_TRY();
@@ -291,8 +354,13 @@ struct status gpu_expand_wave(const struct gpu_expansion *x, const struct gpu_ta
     size_t blocks = divide_up(count, 32);
     if (count == 0)
         return status_ok();
+    PHASE(kernel == GPU_WAVE_SHA256 ? "sha256" : kernel == GPU_WAVE_POSEIDON ? "poseidon" : "other steps");
     if (kernel == GPU_WAVE_SHA256)
         LAUNCH(expand_sha256, blocks, 32, 0, stream, *x, *t, first, count);
+    else if (kernel == GPU_WAVE_POSEIDON && count <= POSEIDON_LANES_MOST &&
+             t->poseidon_width <= POSEIDON_LANES)
+        LAUNCH(expand_poseidon_lanes, divide_up(count, POSEIDON_GROUPS), POSEIDON_GROUPS * POSEIDON_LANES, 0,
+               stream, *x, *t, first, count);
     else if (kernel == GPU_WAVE_POSEIDON)
         LAUNCH(expand_poseidon, blocks, 32, 0, stream, *x, *t, first, count);
     else

@@ -242,10 +242,13 @@ static void lay_poseidons(struct layout *l, struct gpu_tables *t)
 {
     struct gpu_poseidon all[POSEIDONS_MAX] = {{0, 0, 0, 0, 0, 0}};
     uint32_t words[GPU_WORDS] = {0};
+    t->poseidon_width = 0;
     t->constants = (const void *)(l->on_card + l->used);
     for (uint32_t i = 0; i < l->poseidons; i++) {
         const struct poseidon *p = poseidon_of(l->arities[i]);
         all[i].width = p->width;
+        if (p->width > t->poseidon_width)
+            t->poseidon_width = p->width;
         all[i].partial_rounds = p->partial_rounds;
         all[i].rounds = lay_constants(l, p->rounds, 8 * p->width + p->partial_rounds);
         all[i].mds = lay_constants(l, p->mds, p->width * p->width);

@@ -90,6 +90,7 @@ struct gpu_tables {
     const void *small;        /* the integers from -GPU_SMALL_MAX to GPU_SMALL_MAX */
     const void *constants;    /* of Poseidon */
     uint32_t instances_count, rows, inputs, seed_fields, seed_bits;
+    uint32_t poseidon_width; /* the greatest */
 };
 /* A pick: condition | yes << 8 | no << 16 | out << 24; 20 for each of the three sizes. */
 #define GPU_NETWORKS      64
