@@ -43,18 +43,28 @@ static bool circuit_usable(const struct service_view *v, const char *kind, bool 
     return false;
 }
 
-/* By the view that was taken last. */
-static serving_status state_of(struct proving *p, const char *service)
+static serving_status state_by(struct proving *p, const struct service_view *v, const char *service)
 {
     static const char *const kinds[] = {"porep-c2", "snap-update", "window-post", "winning-post"};
     bool ready = atomic_load(&p->ready);
-    bool alive = !atomic_load(&p->draining) && device_works(&p->view);
+    bool alive = !atomic_load(&p->draining) && device_works(v);
     if (service[0] == 0 || strcmp(service, "cuzk.v1.ProvingEngine") == 0)
         return alive && ready ? SERVING : NOT_SERVING;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(service, kinds[i]) == 0)
-            return alive && circuit_usable(&p->view, service, ready) ? SERVING : NOT_SERVING;
+            return alive && circuit_usable(v, service, ready) ? SERVING : NOT_SERVING;
     return SERVICE_UNKNOWN;
+}
+
+/* By the view that was taken last. */
+static serving_status state_of(struct proving *p, const char *service)
+{
+    return state_by(p, &p->view, service);
+}
+
+bool proving_serves(struct proving *proving, const struct service_view *view, const char *kind)
+{
+    return state_by(proving, view, kind) == SERVING;
 }
 
 void handle_check(void *context, struct grpc_call *call, struct grpc_message *message)

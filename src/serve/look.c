@@ -122,31 +122,38 @@ static size_t server_metrics(char *out, size_t size, const struct grpc_view *v)
     return n < size ? n : size - 1;
 }
 
-void handle_metrics(void *context, struct grpc_call *call, struct grpc_message *message)
+struct status proving_metrics(struct proving *p, char **text, size_t *size)
 {
-    struct proving *p = context;
     char *engine = NULL, own[4096];
     size_t engine_size = 0;
     struct grpc_view view;
+    *text = NULL;
+    *size = 0;
+    TRY(service_metrics(p->service, &engine, &engine_size));
+    grpc_server_look(p->server, &view);
+    size_t own_size = server_metrics(own, sizeof own, &view);
+    *text = mem_alloc(engine_size + own_size + 1, 1);
+    if (*text != NULL) {
+        memcpy(*text, engine, engine_size);
+        memcpy(*text + engine_size, own, own_size);
+        *size = engine_size + own_size;
+        (*text)[*size] = 0;
+    }
+    mem_free(engine);
+    return *text != NULL ? status_ok() : mem_failed("metrics", engine_size + own_size, 1);
+}
+
+void handle_metrics(void *context, struct grpc_call *call, struct grpc_message *message)
+{
+    struct proving *p = context;
+    Cuzk__V1__GetMetricsResponse response = CUZK__V1__GET_METRICS_RESPONSE__INIT;
+    size_t size;
     grpc_message_end(message);
-    struct status s = service_metrics(p->service, &engine, &engine_size);
+    struct status s = proving_metrics(p, &response.prometheus_text, &size);
     if (status_failed(&s)) {
         fail_call(p, call, "GetMetrics", &s, false);
         return;
     }
-    grpc_server_look(p->server, &view);
-    size_t own_size = server_metrics(own, sizeof own, &view);
-    char *text = mem_alloc(engine_size + own_size + 1, 1);
-    if (text == NULL) {
-        grpc_fail(call, GRPC_RESOURCE_EXHAUSTED, "no memory for the metrics");
-    } else {
-        memcpy(text, engine, engine_size);
-        memcpy(text + engine_size, own, own_size);
-        text[engine_size + own_size] = 0;
-        Cuzk__V1__GetMetricsResponse response = CUZK__V1__GET_METRICS_RESPONSE__INIT;
-        response.prometheus_text = text;
-        answer(call, &response.base);
-    }
-    mem_free(text);
-    mem_free(engine);
+    answer(call, &response.base);
+    mem_free(response.prometheus_text);
 }

@@ -192,6 +192,16 @@ void proving_stop(struct proving *proving, uint64_t grace_ms)
     mem_free(proving);
 }
 
+bool proving_is_ready(struct proving *proving)
+{
+    return atomic_load(&proving->ready);
+}
+
+bool proving_is_draining(struct proving *proving)
+{
+    return atomic_load(&proving->draining);
+}
+
 void proving_look(struct proving *proving, struct grpc_view *out)
 {
     grpc_server_look(proving->server, out);

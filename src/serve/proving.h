@@ -33,7 +33,13 @@ void proving_drain(struct proving *proving);
  * allowed. */
 void proving_stop(struct proving *proving, uint64_t grace_ms);
 
-/* The server's counters, for /metrics. */
-void proving_look(struct proving *proving, struct grpc_view *out);
+/* ---- from any thread ---- */
+void proving_look(struct proving *proving, struct grpc_view *out); /* the server's counters */
+bool proving_is_ready(struct proving *proving);
+bool proving_is_draining(struct proving *proving);
+/* What health says, by a view of the engine: "" for the whole, or a kind such as "porep-c2". */
+bool proving_serves(struct proving *proving, const struct service_view *view, const char *kind);
+/* What GetMetrics answers: the engine's text and the server's. Gives *text (mem_free). */
+MUST_USE struct status proving_metrics(struct proving *proving, char **text, size_t *size);
 
 #endif

@@ -1,6 +1,7 @@
 /* The built-in values, and the rules that concern more than one key. */
 #include "cmd/daemon/config.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,13 +82,18 @@ static struct status check_choice(const char *key, const char *text, const char 
     return status_error(STATUS_INVALID, "%s is \"%.60s\"; it can be %s", key, text, all);
 }
 
+/* Numbers, or the name that cannot be another machine's: "127.0.0.1.example.org" is one. */
 static bool loopback(const char *host, size_t length)
 {
     static const char *const names[] = {"localhost", "[::1]"};
+    char text[INET_ADDRSTRLEN];
+    struct in_addr number;
     for (size_t i = 0; i < 2; i++)
         if (strlen(names[i]) == length && strncmp(host, names[i], length) == 0)
             return true;
-    return length >= 4 && strncmp(host, "127.", 4) == 0;
+    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), host);
+    return length < sizeof text && inet_pton(AF_INET, text, &number) == 1 &&
+           ntohl(number.s_addr) >> 24 == 127;
 }
 
 static struct status check_address(const char *key, const char *address, bool insecure)

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "base/processors.h"
+#include "cmd/daemon/crash.h"
+#include "cmd/daemon/outside.h"
 #include "cuzk/cuzk.h"
 
 #include <errno.h>
@@ -36,6 +38,8 @@ void daemon_block_signals(void)
 void daemon_phase(struct daemon *d, const char *phase, const char *ending)
 {
     if (phase != d->record.phase)
+        outside_phase(d, phase);
+    if (phase != d->record.phase)
         snprintf(d->record.phase, sizeof d->record.phase, "%s", phase);
     if (ending != NULL)
         snprintf(d->record.ending, sizeof d->record.ending, "%s", ending);
@@ -59,8 +63,8 @@ static void explain_last_run(struct daemon *d)
         return;
     }
     run_record_explain(text, sizeof text, &last);
-    log_line(d->log, last.ending[0] != 0 ? LOG_INFO : LOG_WARN, "the last run (pid %lld) %s",
-             (long long)last.pid, text);
+    bool ended = last.ending[0] != 0 && strncmp(last.ending, "crashed", 7) != 0;
+    log_line(d->log, ended ? LOG_INFO : LOG_WARN, "the last run (pid %lld) %s", (long long)last.pid, text);
 }
 
 struct status daemon_lock(struct daemon *d)
@@ -68,6 +72,9 @@ struct status daemon_lock(struct daemon *d)
     TRY(run_record_lock(&d->lock, d->config.daemon.state_dir));
     d->locked = true;
     explain_last_run(d);
+    char path[512];
+    run_record_path(path, d->config.daemon.state_dir);
+    crash_record(path);
     run_record_self(&d->record, cuzk_version());
     snprintf(d->record.config, sizeof d->record.config, "%s", d->config.file);
     snprintf(d->record.log, sizeof d->record.log, "%s", d->config.logging.file);
@@ -221,6 +228,7 @@ struct status daemon_start(struct daemon *d)
     TRY(start_engine(d));
     daemon_phase(d, "binding the address", NULL);
     TRY(start_listening(d));
+    TRY(outside_serve(d));
     log_line(d->log, LOG_INFO, "listening on %s", d->address);
     daemon_phase(d, "loading parameters", NULL);
     TRY(preload(d));
@@ -299,6 +307,7 @@ int daemon_serve(struct daemon *d)
 
 void daemon_stop(struct daemon *d)
 {
+    outside_stop(d);
     proving_stop(d->proving, 5000);
     service_end(d->service);
     ledger_end(d->ledger);

@@ -5,9 +5,12 @@
 #include "cmd/daemon/config.h"
 #include "cmd/daemon/log.h"
 #include "cmd/daemon/machine.h"
+#include "cmd/daemon/notify.h"
+#include "cmd/daemon/phases.h"
 #include "cmd/daemon/run_record.h"
 #include "device/open.h"
 #include "engine/service.h"
+#include "serve/http/site.h"
 #include "serve/proving.h"
 
 struct daemon {
@@ -25,6 +28,13 @@ struct daemon {
     struct engine_service *service;
     struct proving *proving;
     char address[160];
+    /* what is told (outside.h) */
+    struct phases phases;
+    struct notify *notify;
+    struct site *site; /* NULL: no daemon.status_listen */
+    char status_address[160];
+    pthread_mutex_t looking; /* while somebody looks at the service: for the two below */
+    bool draining, stopping;
 };
 
 void daemon_block_signals(void);

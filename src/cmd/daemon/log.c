@@ -2,6 +2,7 @@
 #include "cmd/daemon/log.h"
 
 #include "base/mem.h"
+#include "cmd/daemon/crash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,6 +173,7 @@ struct status log_open_file(struct log *log, const char *path)
     int old = log->file;
     log->file = fd;
     snprintf(log->path, sizeof log->path, "%s", path);
+    crash_log(fd, log->json);
     pthread_mutex_unlock(&log->output);
     if (old >= 0)
         close(old);
@@ -197,6 +199,9 @@ void log_set(struct log *log, enum log_level level, bool json)
     log->level = level;
     log->json = json;
     pthread_mutex_unlock(&log->mutex);
+    pthread_mutex_lock(&log->output);
+    crash_log(log->file, json);
+    pthread_mutex_unlock(&log->output);
 }
 
 /* With the mutex held. */
@@ -225,6 +230,8 @@ static void report_lost(struct log *log)
 static void queue_text(struct log *log, enum log_level level, const char *text)
 {
     pthread_mutex_lock(&log->mutex);
+    if (level < LOG_DEBUG)
+        crash_event((int)level, text);
     if (level <= log->level) {
         report_lost(log);
         struct line *line = next_line(log);
@@ -268,6 +275,9 @@ void log_fatal(struct log *log, const struct status *s)
     clock_gettime(CLOCK_REALTIME, &line.time);
     snprintf(line.text, sizeof line.text, "%s%s%s%s%s", s->message, s->detail[0] != 0 ? ": " : "", s->detail,
              s->hint[0] != 0 ? "; hint: " : "", s->hint);
+    pthread_mutex_lock(&log->mutex);
+    crash_event(LOG_ERROR, line.text);
+    pthread_mutex_unlock(&log->mutex);
     put(log, &line, true);
 }
 

@@ -2,7 +2,9 @@
  * says in one line what, why and what to do, on standard error, standard output and in the log file, and the
  * exit code tells its kind: 2 wrong use or configuration, 3 could not become ready, 1 failed while running.
  */
+#include "cmd/daemon/crash.h"
 #include "cmd/daemon/daemon.h"
+#include "cmd/daemon/outside.h"
 
 #include <getopt.h>
 #include <signal.h>
@@ -104,6 +106,7 @@ static enum log_level level_of(const char *name)
 static int fail(struct daemon *d, const struct status *s, int code)
 {
     log_fatal(d->log, s);
+    outside_failed(d, s);
     daemon_phase(d, d->record.phase, s->message);
     return code;
 }
@@ -120,6 +123,7 @@ static void first_line(struct daemon *d, const struct status *configured)
 static int run(struct daemon *d, const struct flags *f)
 {
     struct status s = configure(&d->config, f);
+    outside_begin(d);
     if (!status_failed(&s) && f->show_config) {
         config_show(&d->config, stdout);
         return fflush(stdout) == 0 ? 0 : 1;
@@ -151,25 +155,6 @@ static int run(struct daemon *d, const struct flags *f)
     return daemon_serve(d);
 }
 
-/* The journal is told that the process dies of itself; then the signal takes its course. */
-static void on_crash(int number)
-{
-    service_crashed();
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-/* Where nobody else (a sanitizer) takes the signal. */
-static void watch_crashes(void)
-{
-    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        struct sigaction old, new = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND};
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(numbers[i], &new, NULL);
-    }
-}
-
 int main(int argc, char **argv)
 {
     struct flags flags = {0};
@@ -182,8 +167,8 @@ int main(int argc, char **argv)
     (void)setrlimit(RLIMIT_CORE, &none);
     (void)prctl(PR_SET_DUMPABLE, 0);
     signal(SIGPIPE, SIG_IGN);
-    watch_crashes();
-    daemon_block_signals(); /* before any thread exists */
+    crash_watch(cuzk_version(), service_crashed); /* the journal is told that the process dies of itself */
+    daemon_block_signals();                       /* before any thread exists */
     struct status s = log_start(&daemon.log);
     if (status_failed(&s)) {
         fprintf(stderr, "error: %s\n", s.message);
@@ -191,6 +176,7 @@ int main(int argc, char **argv)
     }
     code = run(&daemon, &flags);
     daemon_finish(&daemon, code);
+    outside_end(&daemon);
     log_end(daemon.log);
     config_end(&daemon.config);
     return code;

@@ -124,6 +124,20 @@ static uint64_t oom_kills(void)
     return at == NULL ? UINT64_MAX : strtoull(at + 9, NULL, 10);
 }
 
+static uint64_t oom_kills_machine(void)
+{
+    char text[16384];
+    if (!read_small(text, sizeof text, "/proc/vmstat"))
+        return UINT64_MAX;
+    char *at = strstr(text, "\noom_kill ");
+    return at == NULL ? UINT64_MAX : strtoull(at + 10, NULL, 10);
+}
+
+void run_record_path(char out[512], const char *state_dir)
+{
+    path_in(out, state_dir, RECORD_NAME);
+}
+
 void run_record_self(struct run_record *out, const char *version)
 {
     memset(out, 0, sizeof *out);
@@ -133,6 +147,7 @@ void run_record_self(struct run_record *out, const char *version)
     out->start_ticks = start_ticks(out->pid);
     out->started = out->phase_time = time(NULL);
     out->oom_kills = oom_kills();
+    out->oom_kills_machine = oom_kills_machine();
     snprintf(out->phase, sizeof out->phase, "starting");
 }
 
@@ -155,10 +170,10 @@ struct status run_record_write(const struct run_record *record, const char *stat
     without_newlines(r.ending);
     int n = snprintf(text, sizeof text,
                      "version %s\npid %" PRId64 "\nstart_ticks %" PRIu64 "\nboot_id %s\nstarted %" PRId64
-                     "\noom_kills %" PRIu64 "\nconfig %s\nlog %s\nlisten %s\nphase %s\nphase_time %" PRId64
-                     "\nending %s\n",
-                     r.version, r.pid, r.start_ticks, r.boot_id, r.started, r.oom_kills, r.config, r.log,
-                     r.listen, r.phase, r.phase_time, r.ending);
+                     "\noom_kills %" PRIu64 "\noom_kills_machine %" PRIu64
+                     "\nconfig %s\nlog %s\nlisten %s\nphase %s\nphase_time %" PRId64 "\nending %s\n",
+                     r.version, r.pid, r.start_ticks, r.boot_id, r.started, r.oom_kills, r.oom_kills_machine,
+                     r.config, r.log, r.listen, r.phase, r.phase_time, r.ending);
     path_in(path, state_dir, RECORD_NAME);
     struct file_writer writer;
     TRY(file_writer_open(&writer, path));
@@ -215,6 +230,8 @@ struct status run_record_read(struct run_record *out, const char *state_dir)
     out->start_ticks = (uint64_t)number(text, "start_ticks");
     field(value, sizeof value, text, "oom_kills");
     out->oom_kills = strtoull(value, NULL, 10);
+    field(value, sizeof value, text, "oom_kills_machine");
+    out->oom_kills_machine = value[0] != 0 ? strtoull(value, NULL, 10) : UINT64_MAX;
     mem_free(data);
     if (out->pid <= 0)
         return status_error(STATUS_INVALID, "run record \"%.200s\" is damaged", path);
@@ -233,7 +250,7 @@ void run_record_explain(char *out, size_t size, const struct run_record *record)
 {
     char boot[40];
     boot_id(boot);
-    uint64_t kills = oom_kills();
+    uint64_t kills = oom_kills(), on_machine = oom_kills_machine();
     if (record->ending[0] != 0)
         snprintf(out, size, "ended: %s", record->ending);
     else if (run_record_alive(record))
@@ -245,6 +262,13 @@ void run_record_explain(char *out, size_t size, const struct run_record *record)
                  "was killed in phase %s: the kernel's out-of-memory killer has struck %" PRIu64
                  " time(s) in this cgroup since",
                  record->phase, kills - record->oom_kills);
+    else if (on_machine != UINT64_MAX && record->oom_kills_machine != UINT64_MAX &&
+             on_machine > record->oom_kills_machine)
+        snprintf(
+            out, size,
+            "was killed, or ended without a word, in phase %s; the kernel's out-of-memory killer has struck "
+            "%" PRIu64 " time(s) on this machine since",
+            record->phase, on_machine - record->oom_kills_machine);
     else
         snprintf(
             out, size,

@@ -13,7 +13,9 @@ struct run_record {
     char version[32], boot_id[40], config[512], log[512], listen[512], phase[64], ending[256];
     int64_t pid, started, phase_time; /* Unix seconds */
     uint64_t start_ticks; /* of the process, in /proc/PID/stat: with pid and boot id, one process for ever */
-    uint64_t oom_kills;   /* of the cgroup at the start; UINT64_MAX: not known */
+    /* What the kernel's out-of-memory killer had ended at the start: in the cgroup (a new one, under a new
+     * count, is made when systemd restarts a service), and on the machine. UINT64_MAX: not known. */
+    uint64_t oom_kills, oom_kills_machine;
 };
 
 struct run_lock {
@@ -27,6 +29,8 @@ void run_record_unlock(struct run_lock *lock);
 /* A record of this process, phase "starting". */
 void run_record_self(struct run_record *out, const char *version);
 MUST_USE struct status run_record_write(const struct run_record *record, const char *state_dir);
+/* Of the file; its last line is "ending " until the run has ended. */
+void run_record_path(char out[512], const char *state_dir);
 /* STATUS_MISSING if there is none. */
 MUST_USE struct status run_record_read(struct run_record *out, const char *state_dir);
 /* Whether its process lives. */
