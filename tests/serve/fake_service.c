@@ -228,6 +228,28 @@ struct status service_await(struct engine_service *s, uint64_t *waiter, const ch
     return status;
 }
 
+/* Nothing is stored here, so nothing is waited for. */
+struct status service_acknowledge(struct engine_service *s, uint64_t *waiter, const char *id,
+                                  job_callback *callback, void *context)
+{
+    struct status status = status_ok();
+    size_t job;
+    pthread_mutex_lock(&s->lock);
+    if (!find(s, &job, id)) {
+        status = status_error(STATUS_MISSING, "there is no job \"%.100s\"", id);
+    } else {
+        struct fake_waiter *w = s->waiters;
+        while (w->number != 0)
+            CHECK(++w < s->waiters + FAKE_WAITERS);
+        *w = (struct fake_waiter){
+            .number = ++s->numbers, .job = job, .callback = callback, .context = context};
+        *waiter = w->number;
+        call_back(s, w, s->jobs[job].state);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
 void service_unwait(struct engine_service *s, uint64_t waiter)
 {
     pthread_mutex_lock(&s->lock);
