@@ -44,6 +44,14 @@ void act_circuit(struct engine *e, enum engine_action_kind kind, uint32_t circui
     a->circuit = circuit;
 }
 
+void act_device(struct engine *e, enum engine_action_kind kind, uint32_t device, const struct status *status)
+{
+    struct engine_action *a = next(e);
+    a->kind = kind;
+    a->device = device;
+    a->status = *status;
+}
+
 void act_end(struct engine *e, const struct job *job, const struct status *status)
 {
     struct engine_action *a = next(e);

@@ -9,16 +9,7 @@ uint32_t engine_parallel(const struct engine_config *config)
 {
     uint32_t openers = config->partition_workers < OPENERS ? config->partition_workers : OPENERS;
     return openers + 1 + config->partition_workers + 1 + config->finishers + 1 +
-           config->devices * (config->workers_per_device + 1);
-}
-
-/* The lease of what waits covers the pending proof too, so that it only shrinks but for the device's work. */
-static void circuit_know(struct engine *e, uint32_t circuit, const struct engine_circuit *facts)
-{
-    struct engine_circuit *c = &e->circuits[circuit].facts;
-    *c = *facts;
-    if (c->seeds_bytes < c->pending_bytes)
-        c->seeds_bytes = c->pending_bytes;
+           (config->devices + config->spare_device) * (config->workers_per_device + 1);
 }
 
 struct status engine_make(struct engine **out, const struct engine_config *config,
@@ -27,14 +18,19 @@ struct status engine_make(struct engine **out, const struct engine_config *confi
     *out = NULL;
     CHECK(config->partition_workers > 0 && config->finishers > 0 && config->devices > 0 &&
           config->workers_per_device > 0);
-    CHECK(config->devices <= ENGINE_DEVICES_MAX && circuits_count <= ENGINE_CIRCUITS_MAX);
+    CHECK(config->devices + config->spare_device <= ENGINE_DEVICES_MAX &&
+          circuits_count <= ENGINE_CIRCUITS_MAX);
     struct engine *e = mem_alloc_zero(1, sizeof *e);
     if (e == NULL)
         return mem_failed("engine", 1, sizeof *e);
     e->config = *config;
     e->circuits_count = circuits_count;
-    for (uint32_t i = 0; i < circuits_count; i++)
+    e->budget = config->host_budget;
+    for (uint32_t i = 0; i < circuits_count; i++) {
+        e->circuits[i].facts.resident = circuits[i].resident;
+        e->circuits[i].facts.floor = circuits[i].floor;
         circuit_know(e, i, &circuits[i]);
+    }
     e->jobs_capacity = e->retained_capacity = 64;
     e->jobs = mem_alloc(e->jobs_capacity, sizeof(struct job *));
     e->retained = mem_alloc(e->retained_capacity, sizeof *e->retained);
@@ -60,18 +56,6 @@ void engine_end(struct engine *e)
 
 /* ---- admission ---- */
 
-struct status circuit_fits(const struct engine *e, uint32_t circuit)
-{
-    const struct engine_circuit *c = &e->circuits[circuit].facts;
-    uint64_t need = c->seeds_bytes + c->proof_bytes;
-    if (need <= e->config.host_budget)
-        return status_ok();
-    return status_hint(status_error(STATUS_MEMORY,
-                                    "one partition needs %llu bytes, the memory budget is %llu",
-                                    (unsigned long long)need, (unsigned long long)e->config.host_budget),
-                       "raise memory.total_budget, or use a larger machine");
-}
-
 static struct status check_fit(const struct engine *e, const struct engine_submit *submit)
 {
     if (submit->reserved)
@@ -92,7 +76,7 @@ struct status engine_would_admit(const struct engine *e, uint64_t now_ms, const 
     const struct circuit_entry *circuit = &e->circuits[submit->circuit];
     if (circuit->stage == CIRCUIT_FAILED && now_ms - circuit->failed_ms < CIRCUIT_RETRY_MS)
         return circuit->failure;
-    if (all_devices_lost(e))
+    if (all_devices_lost(e, submit->reserved))
         return status_error(STATUS_DEVICE, "every device is lost");
     TRY(check_fit(e, submit));
     if (submit->reserved) {
@@ -117,54 +101,16 @@ struct status engine_would_admit(const struct engine *e, uint64_t now_ms, const 
 
 /* ---- events ---- */
 
-static void end_jobs_of(struct engine *e, uint32_t circuit, const struct status *status, bool also_reserved)
-{
-    for (uint32_t i = 0; i < e->jobs_count; i++) {
-        struct job *job = e->jobs[i];
-        if (job->submit.circuit == circuit && (also_reserved || !job->submit.reserved))
-            job_end(e, job, status);
-    }
-}
-
-static void circuit_loaded(struct engine *e, const struct engine_event *event)
-{
-    struct circuit_entry *circuit = &e->circuits[event->circuit];
-    if (status_failed(&event->status)) {
-        circuit->stage = CIRCUIT_FAILED;
-        circuit->failure = event->status;
-        circuit->failed_ms = e->now_ms;
-        end_jobs_of(e, event->circuit, &event->status, true);
-        return;
-    }
-    circuit->stage = CIRCUIT_READY;
-    if (event->facts.seeds_bytes == 0 || circuit->facts.seeds_bytes != 0)
-        return; /* known before: leases that stand were made of these */
-    circuit_know(e, event->circuit, &event->facts);
-    struct status fits = circuit_fits(e, event->circuit);
-    if (status_failed(&fits))
-        end_jobs_of(e, event->circuit, &fits, false);
-}
-
-static void circuit_gone(struct engine *e, uint32_t circuit)
-{
-    if (e->circuits[circuit].stage != CIRCUIT_READY)
-        return;
-    e->circuits[circuit].stage = CIRCUIT_COLD;
-    for (uint32_t i = 0; i < e->jobs_count; i++)
-        if (job_live(e->jobs[i]) && e->jobs[i]->submit.circuit == circuit)
-            circuit_load(e, circuit);
-}
-
 static void device_lost(struct engine *e, const struct engine_event *event)
 {
-    CHECK(event->device < e->config.devices);
+    CHECK(event->device < devices_count(e));
     e->devices[event->device].lost = true;
-    if (!all_devices_lost(e))
-        return; /* what ran there comes home with STATUS_DEVICE and is tried elsewhere */
+    /* What ran there comes home with STATUS_DEVICE and is tried elsewhere, unless there is no elsewhere. */
     struct status s = status_within(event->status, "every device is lost");
     s.code = STATUS_DEVICE;
     for (uint32_t i = 0; i < e->jobs_count; i++)
-        job_end(e, e->jobs[i], &s);
+        if (all_devices_lost(e, e->jobs[i]->submit.reserved))
+            job_end(e, e->jobs[i], &s);
 }
 
 static void time_passes(struct engine *e)
@@ -241,15 +187,20 @@ void engine_step(struct engine *e, uint64_t now_ms, const struct engine_event *e
     case EVENT_CIRCUIT:
     case EVENT_CIRCUIT_GONE:
         CHECK(event->circuit < e->circuits_count);
-        if (event->kind == EVENT_LOAD)
-            circuit_load(e, event->circuit);
-        else if (event->kind == EVENT_CIRCUIT)
+        if (event->kind == EVENT_LOAD) {
+            e->circuits[event->circuit].asked = true;
+            circuit_want(e, event->circuit);
+        } else if (event->kind == EVENT_CIRCUIT) {
             circuit_loaded(e, event);
-        else
+        } else {
             circuit_gone(e, event->circuit);
+        }
         break;
     case EVENT_DEVICE_LOST:
         device_lost(e, event);
+        break;
+    case EVENT_BUDGET:
+        e->budget = event->bytes < e->config.host_budget ? event->bytes : e->config.host_budget;
         break;
     case EVENT_DRAIN:
         e->draining = true;
@@ -264,6 +215,7 @@ void engine_step(struct engine *e, uint64_t now_ms, const struct engine_event *e
     time_passes(e);
     jobs_close(e);
     jobs_forget(e);
+    circuits_load(e);
     schedule(e);
     *actions = e->actions;
     *actions_count = e->actions_count;
@@ -277,7 +229,7 @@ static void sooner(uint64_t *tick, uint64_t at)
 
 uint64_t engine_next_tick(const struct engine *e)
 {
-    uint64_t tick = UINT64_MAX;
+    uint64_t tick = circuits_tick(e);
     for (uint32_t i = 0; i < e->jobs_count; i++) {
         const struct job *job = e->jobs[i];
         if (!job_live(job))

@@ -11,6 +11,7 @@
 #define DUE_MS           1800000 /* a job without a deadline counts as due this long after it came */
 #define AGEING_MS        600000
 #define CIRCUIT_RETRY_MS 10000
+#define GOOD_PER_STRIKE  64 /* proofs that verify in a row take a strike away */
 
 enum job_stage {
     STAGE_WAITING, /* not yet opened */
@@ -40,6 +41,7 @@ struct partition {
     bool stopping; /* ACTION_STOP was given */
     bool avoid;    /* next time rather on another device than `device` */
     uint32_t device, attempts;
+    uint32_t rejected;      /* proofs that did not verify */
     uint64_t held, scratch; /* its lease: what it holds, and what a device works with beside that */
 };
 
@@ -53,12 +55,15 @@ struct job {
     struct partition partitions[];
 };
 
-enum circuit_stage { CIRCUIT_COLD, CIRCUIT_LOADING, CIRCUIT_READY, CIRCUIT_FAILED };
+/* WANTED: to be loaded as soon as there is room. */
+enum circuit_stage { CIRCUIT_COLD, CIRCUIT_WANTED, CIRCUIT_LOADING, CIRCUIT_READY, CIRCUIT_FAILED };
 struct circuit_entry {
     struct engine_circuit facts;
     enum circuit_stage stage;
     struct status failure;
-    uint64_t failed_ms;
+    uint64_t failed_ms, used_ms; /* used: when the last job of it was closed, or it was loaded */
+    uint64_t charged;            /* bytes of it in parameter_bytes */
+    bool asked;                  /* wanted without a job */
 };
 
 /* Bounded places of work, with one more kept for reserved jobs: normal + reserved <= limit + 1. */
@@ -67,7 +72,8 @@ struct seats {
 };
 
 struct device_entry {
-    bool lost;
+    bool lost, off;         /* off: lost by its strikes */
+    uint32_t strikes, good; /* good: proofs that verified since the last strike, or since one was forgiven */
     struct seats workers;
 };
 
@@ -84,23 +90,25 @@ struct engine {
     struct engine_config config;
     struct circuit_entry circuits[ENGINE_CIRCUITS_MAX];
     uint32_t circuits_count;
-    struct device_entry devices[ENGINE_DEVICES_MAX];
-    struct job **jobs; /* not closed, oldest first */
+    struct device_entry devices[ENGINE_DEVICES_MAX]; /* the spare one after the others */
+    struct job **jobs;                               /* not closed, oldest first */
     uint32_t jobs_count, jobs_capacity;
     struct retained *retained; /* answered and closed: a ring, first ended about first */
     uint32_t retained_first, retained_count, retained_capacity; /* capacity: a power of two */
     struct engine_action *actions;
     size_t actions_count, actions_capacity;
     struct bytes leases[2]; /* of jobs, of reserved jobs */
-    uint64_t now_ms, lease_peak, queue_bytes;
+    uint64_t now_ms, lease_peak, queue_bytes, budget, parameter_bytes;
+    uint64_t evicted_ms; /* when parameters were last evicted for others */
     struct seats live, opening, permits, ready, finishing;
-    bool draining, drained;
+    bool draining, drained, starved; /* starved: who is first in order waits for bytes */
 };
 
 /* ---- actions.c ---- */
 void act(struct engine *e, enum engine_action_kind kind, const struct job *job, uint32_t partition);
 void act_id(struct engine *e, enum engine_action_kind kind, job_id id);
 void act_circuit(struct engine *e, enum engine_action_kind kind, uint32_t circuit);
+void act_device(struct engine *e, enum engine_action_kind kind, uint32_t device, const struct status *status);
 void act_end(struct engine *e, const struct job *job, const struct status *status);
 
 /* ---- jobs.c: the life of a job ---- */
@@ -118,14 +126,27 @@ void lease_set(struct engine *e, struct job *job, uint32_t k, uint64_t held, uin
 void permit_give(struct engine *e, struct job *job, struct partition *p);
 void jobs_close(struct engine *e);  /* those that have ended and have nothing outstanding */
 void jobs_forget(struct engine *e); /* retention */
-void circuit_load(struct engine *e, uint32_t circuit);
-/* That one partition of the circuit fits the budget. */
+/* ---- circuits.c: parameters as evictable leases ---- */
+void circuit_know(struct engine *e, uint32_t circuit, const struct engine_circuit *facts);
+void circuit_want(struct engine *e, uint32_t circuit);
+void circuit_loaded(struct engine *e, const struct engine_event *event);
+void circuit_gone(struct engine *e, uint32_t circuit);
+void circuits_load(struct engine *e); /* those that are wanted and find room */
+/* Evicts idle parameters for a job that is first in order and misses so many bytes; false: they are not to
+ * be had, and nothing is evicted. */
+bool circuits_make_room(struct engine *e, const struct job *job, uint64_t missing);
+/* That its parameters and one partition fit the budget, were they alone. */
 struct status circuit_fits(const struct engine *e, uint32_t circuit);
+/* The first job in order whose circuit has waited for room too long: nobody after it begins. NULL: none. */
+const struct job *circuits_hungry(const struct engine *e);
+/* When circuits_load() or circuits_hungry() may have another answer without an event; UINT64_MAX: never. */
+uint64_t circuits_tick(const struct engine *e);
 
 /* ---- schedule.c: who goes next ---- */
 void schedule(struct engine *e);
 bool job_before(const struct engine *e, const struct job *a, const struct job *b);
-bool all_devices_lost(const struct engine *e);
+/* No device is left for jobs of this sort. */
+bool all_devices_lost(const struct engine *e, bool reserved);
 
 static inline bool job_live(const struct job *job)
 {
@@ -143,6 +164,15 @@ static inline bool job_begun(const struct job *job)
 static inline const struct engine_circuit *circuit_of(const struct engine *e, const struct job *job)
 {
     return &e->circuits[job->submit.circuit].facts;
+}
+static inline uint32_t devices_count(const struct engine *e)
+{
+    return e->config.devices + e->config.spare_device;
+}
+/* What leases of jobs that are not reserved may fill now. */
+static inline uint64_t lease_room(const struct engine *e)
+{
+    return e->budget > e->parameter_bytes ? e->budget - e->parameter_bytes : 0;
 }
 static inline uint32_t ready_capacity(const struct engine *e)
 {

@@ -61,6 +61,7 @@ static void partition_leave(struct engine *e, struct job *job, uint32_t k, enum 
     else if (p->place == AT_FINISH)
         seat_give(&e->finishing, reserved);
     lease_set(e, job, k, 0, 0);
+    e->circuits[job->submit.circuit].used_ms = e->now_ms;
     p->stopping = false;
     partition_move(job, k, to);
     if (holds)
@@ -79,15 +80,6 @@ static struct job *job_make(struct engine *e, const struct engine_submit *submit
         e->jobs_capacity *= 2;
     }
     return mem_alloc_zero(1, sizeof(struct job) + submit->partitions * sizeof(struct partition));
-}
-
-void circuit_load(struct engine *e, uint32_t circuit)
-{
-    struct circuit_entry *c = &e->circuits[circuit];
-    if (c->stage == CIRCUIT_COLD || c->stage == CIRCUIT_FAILED) {
-        c->stage = CIRCUIT_LOADING;
-        act_circuit(e, ACTION_LOAD, circuit);
-    }
 }
 
 void job_submit(struct engine *e, job_id id, const struct engine_submit *submit)
@@ -114,7 +106,7 @@ void job_submit(struct engine *e, job_id id, const struct engine_submit *submit)
     e->jobs[e->jobs_count++] = job;
     e->queue_bytes += submit->request_bytes;
     seat_take(&e->live, submit->reserved);
-    circuit_load(e, submit->circuit);
+    circuit_want(e, submit->circuit);
 }
 
 void job_end(struct engine *e, struct job *job, const struct status *status)
@@ -157,6 +149,7 @@ void job_verified(struct engine *e, struct job *job, const struct status *status
 {
     CHECK(job->verifying);
     job->verifying = false;
+    e->circuits[job->submit.circuit].used_ms = e->now_ms;
     seat_give(&e->finishing, job->submit.reserved);
     job_end(e, job, status);
 }
@@ -176,14 +169,48 @@ static bool partition_goes_on(struct engine *e, struct job *job, uint32_t k, con
     return false;
 }
 
+/* A second proof of one partition failed here: once may be chance. */
+static void device_strike(struct engine *e, uint32_t d, const struct status *status)
+{
+    struct device_entry *device = &e->devices[d];
+    device->strikes++;
+    device->good = 0;
+    act_device(e, ACTION_STRIKE, d, status);
+    if (e->config.strikes_max == 0 || device->strikes < e->config.strikes_max || device->lost ||
+        d >= e->config.devices)
+        return;
+    device->lost = true;
+    if (all_devices_lost(e, false)) { /* nothing leaves unverified: better a bad device than none */
+        device->lost = false;
+        return;
+    }
+    device->off = true;
+    struct status s = status_error(STATUS_DEVICE, "it is out of service: %u times its proofs did not verify",
+                                   device->strikes);
+    act_device(e, ACTION_DEVICE_OFF, d, &s);
+}
+
+static void device_good(struct engine *e, uint32_t d)
+{
+    struct device_entry *device = &e->devices[d];
+    if (device->strikes == 0 || ++device->good < GOOD_PER_STRIKE)
+        return;
+    device->strikes--;
+    device->good = 0;
+}
+
 /* Once more from the seeds, if there is a try left; else the job ends with the reason. A proof that did not
- * verify is made again on the same device first, then elsewhere; a device that failed is avoided. */
+ * verify is made again on the same device first, then elsewhere; a device that failed is avoided. That a
+ * device was lost under it counts for no attempt: there are only so many devices. */
 static void partition_again(struct engine *e, struct job *job, uint32_t k, const struct status *status)
 {
     struct partition *p = &job->partitions[k];
-    p->attempts++;
+    bool lost = status->code == STATUS_DEVICE && e->devices[p->device].lost;
+    if (status->code == STATUS_REJECTED && ++p->rejected > 1)
+        device_strike(e, p->device, status);
+    p->attempts += !lost;
     p->avoid = status->code == STATUS_DEVICE || p->attempts > 1;
-    if (p->attempts < ATTEMPTS_MAX && !all_devices_lost(e)) {
+    if (p->attempts < ATTEMPTS_MAX && !all_devices_lost(e, job->submit.reserved)) {
         partition_leave(e, job, k, AT_REST);
         return;
     }
@@ -220,6 +247,7 @@ void partition_finished(struct engine *e, struct job *job, uint32_t k, const str
     if (job_live(job) && (status->code == STATUS_REJECTED || status->code == STATUS_DEVICE)) {
         partition_again(e, job, k, status);
     } else if (partition_goes_on(e, job, k, status)) {
+        device_good(e, job->partitions[k].device);
         partition_leave(e, job, k, AT_DONE);
         if (job->at[AT_DONE] == job->submit.partitions)
             job->stage = STAGE_PROVED;

@@ -23,7 +23,7 @@ void engine_counts(const struct engine *e, struct engine_counts *out)
         out->pending_proofs += job->at[AT_STAND];
     }
     out->jobs_retained += e->retained_count;
-    for (uint32_t d = 0; d < e->config.devices; d++)
+    for (uint32_t d = 0; d < devices_count(e); d++)
         out->devices_busy += e->devices[d].workers.normal + e->devices[d].workers.reserved;
     out->permits_in_use = e->permits.normal + e->permits.reserved;
     out->ready_length = e->ready.normal + e->ready.reserved;
@@ -32,6 +32,17 @@ void engine_counts(const struct engine *e, struct engine_counts *out)
     out->lease_bytes = lease_bytes(e);
     out->lease_peak = e->lease_peak;
     out->queue_bytes = e->queue_bytes;
+    out->budget = e->budget;
+    out->parameter_bytes = e->parameter_bytes;
+    for (uint32_t i = 0; i < e->circuits_count; i++)
+        out->loads_waiting += e->circuits[i].stage == CIRCUIT_WANTED;
+    out->short_of_memory = e->budget < e->config.host_budget && (e->starved || out->loads_waiting > 0);
+}
+
+uint32_t engine_strikes(const struct engine *e, uint32_t device, bool *off)
+{
+    *off = e->devices[device].off;
+    return e->devices[device].strikes;
 }
 
 static const enum partition_state STATE_OF[PLACES] = {
@@ -165,10 +176,19 @@ void engine_check_invariants(const struct engine *e)
     CHECK(memcmp(t.leases, e->leases, sizeof t.leases) == 0 && t.queue_bytes == e->queue_bytes);
     CHECK(within(&e->permits, e->config.partition_workers) && within(&e->finishing, e->config.finishers));
     CHECK(within(&e->opening, OPENERS) && e->ready.normal <= ready_capacity(e));
-    for (uint32_t d = 0; d < e->config.devices; d++) {
+    for (uint32_t d = 0; d < devices_count(e); d++) {
+        CHECK(d < e->config.devices || e->devices[d].workers.normal == 0);
         CHECK(same(&t.workers[d], &e->devices[d].workers));
         CHECK(within(&e->devices[d].workers, e->config.workers_per_device));
     }
     CHECK(e->live.normal <= e->config.max_queue && e->live.reserved <= RESERVED_SEATS);
     CHECK(e->leases[0].held + e->leases[0].scratch <= e->config.host_budget);
+    uint64_t parameters = 0;
+    for (uint32_t i = 0; i < e->circuits_count; i++) {
+        const struct circuit_entry *c = &e->circuits[i];
+        bool here = c->stage == CIRCUIT_LOADING || c->stage == CIRCUIT_READY;
+        CHECK(c->charged == (here ? c->facts.load_bytes : 0));
+        parameters += c->charged;
+    }
+    CHECK(parameters == e->parameter_bytes);
 }

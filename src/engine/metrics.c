@@ -107,6 +107,19 @@ static void put_histograms(struct text *t, const struct metrics *m)
     }
 }
 
+static void put_process(struct text *t, const struct metrics_now *n)
+{
+    if (n->memory.process_bytes == 0)
+        return; /* nobody has told */
+    head(t, "cuzk_process_bytes", "gauge",
+         "What the process uses: anonymous, shared and pinned; mapped files.");
+    put(t, "cuzk_process_bytes{kind=\"used\"} %" PRIu64 "\n", n->memory.process_bytes);
+    put(t, "cuzk_process_bytes{kind=\"mapped\"} %" PRIu64 "\n", n->memory.mapped_bytes);
+    head(t, "cuzk_ledger_difference_bytes", "gauge",
+         "What the process uses less what the ledger knows; below 0: reserved and not touched.");
+    put(t, "cuzk_ledger_difference_bytes %" PRId64 "\n", n->unaccounted_bytes);
+}
+
 static void put_engine(struct text *t, const struct metrics_now *n)
 {
     const struct engine_counts *c = &n->counts;
@@ -124,8 +137,13 @@ static void put_engine(struct text *t, const struct metrics_now *n)
     head(t, "cuzk_ledger_bytes", "gauge", "Bytes reserved, by class and purpose.");
     put(t, "cuzk_ledger_bytes{class=\"host\",purpose=\"partitions\"} %" PRIu64 "\n", c->lease_bytes);
     put(t, "cuzk_ledger_bytes{class=\"host\",purpose=\"parameters\"} %" PRIu64 "\n", n->circuits_bytes);
-    head(t, "cuzk_ledger_limit_bytes", "gauge", "Limit of what partitions in flight may hold.");
-    put(t, "cuzk_ledger_limit_bytes{class=\"host\"} %" PRIu64 "\n", n->host_budget);
+    head(t, "cuzk_ledger_limit_bytes", "gauge", "What parameters and partitions may hold at this moment.");
+    put(t, "cuzk_ledger_limit_bytes{class=\"host\"} %" PRIu64 "\n", c->budget);
+    value(t, "cuzk_ledger_plan_bytes", "gauge", "The same as it was planned at the start.", n->host_budget);
+    value(t, "cuzk_short_of_memory", "gauge", "1 while proofs wait because the machine is short of memory.",
+          c->short_of_memory);
+    value(t, "cuzk_loads_waiting", "gauge", "Circuits whose parameters wait for room.", c->loads_waiting);
+    put_process(t, n);
     head(t, "cuzk_queue_jobs", "gauge", "Jobs that have not ended, by priority.");
     for (int p = 0; p < PRIORITY_COUNT; p++)
         put(t, "cuzk_queue_jobs{priority=\"%s\"} %u\n", PRIORITY[p], n->by_priority[p]);
@@ -137,6 +155,9 @@ static void put_devices(struct text *t, const struct metrics *m, const struct me
     for (uint32_t d = 0; d < n->devices_count; d++)
         put(t, "cuzk_device_state{device=\"%u\",name=\"%s\",state=\"%s\"} 1\n", d, n->device_names[d],
             n->device_states[d]);
+    head(t, "cuzk_device_strikes", "gauge", "Proofs of one partition that failed twice on a device.");
+    for (uint32_t d = 0; d < n->devices_count; d++)
+        put(t, "cuzk_device_strikes{device=\"%u\"} %u\n", d, n->device_strikes[d]);
     head(t, "cuzk_verify_failures_total", "counter", "Proofs that did not verify and were withheld.");
     for (int k = 0; k < PROOF_KINDS; k++)
         for (uint32_t d = 0; d < n->devices_count; d++)
@@ -163,6 +184,7 @@ struct status metrics_write(char **text, size_t *size, const struct metrics *m, 
     by_kind(&t, "cuzk_proofs_completed", "Proofs made and verified, by kind.", m->completed);
     by_kind(&t, "cuzk_proofs_failed", "Jobs that failed, by kind.", m->failed);
     by_kind(&t, "cuzk_proofs_cancelled", "Jobs cancelled, by kind.", m->cancelled);
+    by_kind(&t, "cuzk_late_total", "Proofs that took longer than they may, by kind.", m->late);
     value(&t, "cuzk_joined_total", "counter", "Requests that joined a job.", m->joined);
     head(&t, "cuzk_rejected_total", "counter", "Requests refused before they were queued.");
     for (int c = 1; c <= STATUS_BUSY; c++)

@@ -3,7 +3,7 @@
 #ifndef CUZK_ENGINE_METRICS_H
 #define CUZK_ENGINE_METRICS_H
 
-#include "engine/engine.h"
+#include "engine/service.h"
 #include "filecoin/registry.h"
 
 enum metric_stage {
@@ -29,6 +29,7 @@ struct metrics {
     struct histogram stage[PROOF_KINDS][METRIC_STAGES];
     uint64_t verify_failures[PROOF_KINDS][ENGINE_DEVICES_MAX];
     uint64_t rejected[STATUS_BUSY + 1]; /* refused at the door, by code */
+    uint64_t late[PROOF_KINDS];
     uint64_t joined;
 };
 
@@ -38,6 +39,8 @@ void histogram_add(struct histogram *h, uint64_t ms);
 struct metrics_now {
     struct engine_counts counts;
     uint64_t uptime_ms, host_budget, circuits_bytes;
+    struct service_memory memory;
+    int64_t unaccounted_bytes;
     uint32_t device_workers, devices_count;
     uint32_t pending[PROOF_KINDS], in_progress[PROOF_KINDS], by_priority[PRIORITY_COUNT];
     struct {
@@ -47,6 +50,7 @@ struct metrics_now {
     uint32_t circuits_count;
     const char *device_names[ENGINE_DEVICES_MAX];
     const char *device_states[ENGINE_DEVICES_MAX];
+    uint32_t device_strikes[ENGINE_DEVICES_MAX];
 };
 /* Gives *text (mem_free). */
 MUST_USE struct status metrics_write(char **text, size_t *size, const struct metrics *metrics,

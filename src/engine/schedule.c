@@ -34,9 +34,10 @@ bool job_before(const struct engine *e, const struct job *a, const struct job *b
     return due_a != due_b ? due_a < due_b : a->id < b->id;
 }
 
-bool all_devices_lost(const struct engine *e)
+bool all_devices_lost(const struct engine *e, bool reserved)
 {
-    for (uint32_t d = 0; d < e->config.devices; d++)
+    uint32_t count = reserved ? devices_count(e) : e->config.devices;
+    for (uint32_t d = 0; d < count; d++)
         if (!e->devices[d].lost)
             return false;
     return true;
@@ -105,7 +106,14 @@ static bool choose_device(const struct engine *e, const struct job *job, uint32_
 {
     const struct partition *p = &job->partitions[k];
     bool found = false;
-    uint32_t best = 0;
+    uint32_t best = 0, spare = e->config.devices;
+    /* The spare one also where the others had their chance. */
+    bool use_spare = e->config.spare_device && job->submit.reserved && !e->devices[spare].lost &&
+                     (all_devices_lost(e, false) || p->attempts + 1 == ATTEMPTS_MAX);
+    if (use_spare && seat_free(&e->devices[spare].workers, e->config.workers_per_device, true)) {
+        *out = spare;
+        return true;
+    }
     for (uint32_t d = 0; d < e->config.devices; d++) {
         const struct device_entry *device = &e->devices[d];
         if (device->lost || !seat_free(&device->workers, e->config.workers_per_device, job->submit.reserved))
@@ -122,11 +130,41 @@ static bool choose_device(const struct engine *e, const struct job *job, uint32_
     return found;
 }
 
-static bool proof_fits(const struct engine *e, const struct job *job)
+/* One partition of the largest WindowPoSt circuit that is loaded. */
+static uint64_t floor_bytes(const struct engine *e)
 {
-    return job->submit.reserved ||
-           e->leases[0].held + e->leases[0].scratch + circuit_of(e, job)->proof_bytes <=
-               e->config.host_budget;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < e->circuits_count; i++) {
+        const struct circuit_entry *c = &e->circuits[i];
+        if (c->stage == CIRCUIT_READY && c->facts.floor && c->facts.seeds_bytes + c->facts.proof_bytes > most)
+            most = c->facts.seeds_bytes + c->facts.proof_bytes;
+    }
+    return most;
+}
+
+/* What leases may fill for this job's sake. */
+static uint64_t limit_of(const struct engine *e, const struct job *job)
+{
+    uint64_t room = lease_room(e), floor = rank(e, job) <= PRIORITY_HIGH ? 0 : floor_bytes(e);
+    return room > floor ? room - floor : 0;
+}
+
+/* Whether it is for want of bytes that somebody waits. */
+static bool note_starved(struct engine *e, bool fits)
+{
+    e->starved |= !fits;
+    return fits;
+}
+
+/* The first proof may take what is there, floor or not: a job that could run alone does. */
+static bool proof_fits(struct engine *e, const struct job *job)
+{
+    if (job->submit.reserved)
+        return true;
+    uint64_t proof = circuit_of(e, job)->proof_bytes, held = e->leases[0].held,
+             scratch = e->leases[0].scratch;
+    return note_starved(e, held + scratch + proof <= limit_of(e, job) ||
+                               (scratch == 0 && held + proof <= lease_room(e)));
 }
 
 static void fill_devices(struct engine *e, bool reserved)
@@ -176,18 +214,29 @@ static uint64_t scratch_kept(const struct engine *e)
     return most;
 }
 
-static bool seeds_fit(const struct engine *e, const struct job *job)
+static bool seeds_fit(struct engine *e, const struct job *job)
 {
-    return job->submit.reserved ||
-           e->leases[0].held + circuit_of(e, job)->seeds_bytes + scratch_kept(e) <= e->config.host_budget;
+    if (job->submit.reserved)
+        return true;
+    const struct engine_circuit *c = circuit_of(e, job);
+    bool alone = e->leases[0].held + e->leases[0].scratch == 0;
+    uint64_t room = lease_room(e), limit = limit_of(e, job);
+    uint64_t all = e->leases[0].held + c->seeds_bytes + scratch_kept(e);
+    uint64_t least = c->seeds_bytes + c->proof_bytes;
+    if (all <= limit || (alone && least <= room))
+        return true;
+    uint64_t missing = alone && least - room < all - limit ? least - room : all - limit;
+    return note_starved(e, e->budget > e->parameter_bytes && circuits_make_room(e, job, missing));
 }
 
 static void fill_synthesis(struct engine *e, bool reserved)
 {
     uint32_t k;
     struct job *job;
+    const struct job *hungry = reserved ? NULL : circuits_hungry(e);
     while (seat_free(&e->permits, e->config.partition_workers, reserved) &&
-           (job = first_at(e, &k, AT_REST, reserved)) != NULL && seeds_fit(e, job)) {
+           (job = first_at(e, &k, AT_REST, reserved)) != NULL &&
+           (hungry == NULL || job_before(e, job, hungry)) && seeds_fit(e, job)) {
         partition_move(job, k, AT_SYNTHESIS);
         job->partitions[k].permit = true;
         seat_take(&e->permits, reserved);
@@ -218,6 +267,7 @@ static void fill_opening(struct engine *e, bool reserved)
 
 void schedule(struct engine *e)
 {
+    e->starved = false;
     for (int normal = 0; normal < 2; normal++) {
         bool reserved = !normal;
         fill_finishers(e, reserved);

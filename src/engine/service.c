@@ -40,6 +40,8 @@ static struct status copy_options(struct engine_service *s, const struct service
     if (o->journal != NULL && o->journal[0] != 0)
         s->config.retention_ms = o->journal_retention_ms;
     s->allow_test_params = o->allow_test_params;
+    memcpy(s->late_ms, o->late_ms, sizeof s->late_ms);
+    s->memory.budget = o->engine.host_budget;
     s->log = o->log;
     s->log_context = o->log_context;
     s->param_cache = copy_text(o->param_cache);
@@ -87,8 +89,13 @@ static struct status open_devices(struct engine_service *s, const struct service
         memcpy(s->devices, o->devices, o->devices_count * sizeof s->devices[0]);
         s->devices_count = o->devices_count;
     }
-    s->config.devices = s->devices_count;
-    for (uint32_t d = 0; d < s->devices_count; d++) {
+    s->config.devices = s->devices_all = s->devices_count;
+    s->config.spare_device = o->spare_cpu && o->devices != NULL && s->devices_count < ENGINE_DEVICES_MAX;
+    if (s->config.spare_device) {
+        TRY(device_cpu_open(&s->own_device, s->pool));
+        s->devices[s->devices_all++] = s->own_device;
+    }
+    for (uint32_t d = 0; d < s->devices_all; d++) {
         struct status self = s->devices[d]->operations->self_test(s->devices[d]);
         if (status_failed(&self))
             return status_within(self, "self test of device %u (%s)", d, s->devices[d]->operations->name);
@@ -132,7 +139,7 @@ static void init_sync(struct engine_service *s)
 
 struct status service_start(struct engine_service **out, const struct service_options *options)
 {
-    static const struct engine_circuit unknown[ENGINE_CIRCUITS_MAX];
+    struct engine_circuit facts[ENGINE_CIRCUITS_MAX] = {0};
     struct engine_service *s = mem_alloc_zero(1, sizeof *s);
     struct status status = status_ok();
     *out = NULL;
@@ -146,8 +153,14 @@ struct status service_start(struct engine_service **out, const struct service_op
         status = make_circuits(s, options);
     if (!status_failed(&status))
         status = open_devices(s, options);
+    for (uint32_t i = 0; i < s->circuits_count; i++) {
+        if (options->facts != NULL)
+            facts[i] = options->facts[i];
+        facts[i].resident = s->circuits[i].kind == PROOF_WINNING;
+        facts[i].floor = s->circuits[i].kind == PROOF_WINDOW;
+    }
     if (!status_failed(&status))
-        status = engine_make(&s->engine, &s->config, unknown, s->circuits_count);
+        status = engine_make(&s->engine, &s->config, facts, s->circuits_count);
     if (!status_failed(&status))
         status = start_threads(s);
     if (!status_failed(&status))

@@ -36,12 +36,15 @@ struct service_options {
     const char *const *trusted_digests;
     uint32_t trusted_digests_count;
     uint32_t threads;
-    const char *journal; /* file of accepted jobs and results; NULL or "": they live in memory */
+    const char *journal;           /* file of accepted jobs and results; NULL or "": they live in memory */
     uint64_t journal_retention_ms; /* of results, in place of engine.retention_ms */
     uint64_t journal_retry_ms;     /* how often a journal that cannot be written is tried again; 0: 10 s */
     uint64_t oom_kills;            /* of the cgroup so far; UINT64_MAX: not known */
     struct device *const *devices; /* NULL: one CPU backend over the service's pool */
     uint32_t devices_count;
+    bool spare_cpu; /* with devices: the CPU proves WinningPoSt when all of them are lost */
+    const struct engine_circuit *facts; /* by circuit, what is known of them beforehand; NULL: nothing */
+    uint64_t late_ms[PROOF_KINDS];      /* a job that took longer counts as late; 0: none does */
     /* One line of log; any thread; never blocks. level: 0 error, 1 warning, 2 info, 3 debug. */
     void (*log)(void *context, int level, const char *text);
     void *log_context;
@@ -73,8 +76,8 @@ MUST_USE struct status service_submit(struct engine_service *service, char id[40
  * such job. `id` may be a request_id that is unique at the moment. */
 MUST_USE struct status service_await(struct engine_service *service, uint64_t *waiter, const char *id,
                                      uint64_t timeout_ms, job_callback *callback, void *context);
-/* Calls back once when the job has been written to the journal, or at once if that is not waited for (no journal,
- * one that cannot be written, WinningPoSt). The waiter is like that of service_await(). */
+/* Calls back once when the job has been written to the journal, or at once if that is not waited for (no
+ * journal, one that cannot be written, WinningPoSt). The waiter is like that of service_await(). */
 MUST_USE struct status service_acknowledge(struct engine_service *service, uint64_t *waiter, const char *id,
                                            job_callback *callback, void *context);
 /* For the handler of a fatal signal, and safe there: the process dies of what it does itself. */
@@ -85,6 +88,17 @@ MUST_USE struct status service_cancel(struct engine_service *service, const char
 /* Stops admission (WinningPoSt last); calls back when drained. */
 void service_drain(struct engine_service *service, void (*drained)(void *context), void *context);
 void service_end(struct engine_service *service); /* cancels what runs, waits for it */
+
+/* What the machine allows and what the process really uses; to be told again and again. */
+struct service_memory {
+    uint64_t budget;        /* of parameters and partitions, at this moment: up to engine.host_budget */
+    uint64_t process_bytes; /* anonymous + shared + pinned */
+    uint64_t mapped_bytes;  /* resident pages of files */
+    uint64_t other_bytes;   /* known and not the engine's: baseline, requests */
+};
+/* Lowers or raises the budget. What runs goes on; while bytes are missing nothing new begins, and a line of
+ * log says so. */
+void service_memory(struct engine_service *service, const struct service_memory *memory);
 
 /* ---- looking at it: copies, within a millisecond under any load ---- */
 /* The steps of a partition that have a time. */
@@ -125,6 +139,7 @@ struct service_circuit_view {
 struct service_device_view {
     char name[64];
     enum device_state state;
+    uint32_t strikes; /* proofs of one partition that failed twice here; too many: it counts as lost */
     char job[40];
     enum proof_kind kind;
     uint64_t busy_ms;
@@ -135,6 +150,10 @@ struct service_view {
     struct engine_counts counts;
     uint64_t uptime_ms;
     uint32_t partition_workers, workers_per_device;
+    struct service_memory memory; /* as told last */
+    int64_t unaccounted_bytes;    /* what the process uses less what the ledger knows; below 0: reserved and
+                                     not touched */
+    uint64_t late[PROOF_KINDS];
     uint64_t completed[PROOF_KINDS], failed[PROOF_KINDS];
     uint32_t pending[PROOF_KINDS], in_progress[PROOF_KINDS];
     uint32_t jobs_count, circuits_count, devices_count; /* jobs: the first SERVICE_JOBS_VIEW in order */

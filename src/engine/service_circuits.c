@@ -5,6 +5,7 @@
 
 #include "api/open.h"
 #include "base/mem.h"
+#include "engine/plan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct circuit *circuit_find(struct engine_service *s, const char *name)
 
 void content_drop(struct engine_service *s, struct content *c)
 {
-    for (uint32_t d = 0; d < s->devices_count; d++) {
+    for (uint32_t d = 0; d < s->devices_all; d++) {
         if (c->srs[d] != NULL)
             s->devices[d]->operations->drop_srs(s->devices[d], c->srs[d]);
         if (c->shapes[d] != NULL)
@@ -71,21 +72,13 @@ static struct status load_image(struct engine_service *s, struct circuit *c, con
 
 static struct status load_devices(struct engine_service *s, struct circuit *c, struct engine_circuit *facts)
 {
-    struct params_counts counts = c->content.image.counts;
-    *facts =
-        (struct engine_circuit){.seeds_bytes = seeds_bytes(c->content.shape), .pending_bytes = PENDING_BYTES};
-    for (uint32_t d = 0; d < s->devices_count; d++) {
+    uint32_t count = c->kind == PROOF_WINNING ? s->devices_all : s->devices_count;
+    TRY(plan_facts(facts, c->content.shape, &c->content.image.counts, s->devices, count));
+    for (uint32_t d = 0; d < count; d++) {
         struct device *device = s->devices[d];
-        struct device_plan plan;
-        TRY(device->operations->plan(&plan, device, c->content.shape, &counts));
         TRY(device->operations->load_shape(&c->content.shapes[d], device, c->content.shape));
         TRY(device->operations->load_srs(&c->content.srs[d], device, &c->content.image));
-        uint64_t peak = plan.proof_peak[MEMORY_HOST]; /* seeds included */
-        uint64_t beside = peak > facts->seeds_bytes ? peak - facts->seeds_bytes : 0;
-        if (beside > facts->proof_bytes)
-            facts->proof_bytes = beside;
     }
-    facts->load_bytes = image_bytes(&counts) + shape_bytes(c->content.shape);
     return status_ok();
 }
 
@@ -199,18 +192,35 @@ struct status service_load(struct engine_service *s, const char *name, bool *alr
     }
     *already = c->state == HERE_READY;
     s->load_callers++;
-    if (!*already) {
+    if (!*already)
+        status = engine_would_load(s->engine, c->number);
+    if (!*already && !status_failed(&status)) {
         struct engine_event event = {.kind = EVENT_LOAD, .circuit = c->number};
         service_step(s, &event);
         while (c->state == HERE_LOADING && !s->ending)
             pthread_cond_wait(&s->changed, &s->lock);
-        if (c->state != HERE_READY)
-            status = c->state == HERE_FAILED ? c->failure : work_cancelled_status();
+        if (s->ending)
+            status = work_cancelled_status();
+        else if (c->state != HERE_READY)
+            status = c->state == HERE_FAILED
+                         ? c->failure
+                         : status_error(STATUS_BUSY, "%s waits for others' proofs to make room", name);
         *ms = service_clock_ms() - began;
     }
     service_unlock(s);
     gone(s, &s->load_callers);
     return status;
+}
+
+/* The content goes, whose freeing takes its time, after the lock. */
+void circuit_evict(struct engine_service *s, struct circuit *c)
+{
+    service_say(s, 2, "%s is evicted: %.1f MiB for others", c->name, (double)c->bytes / 1048576);
+    service_later(s, &(struct later){.kind = LATER_CONTENT, .content = c->content});
+    memset(&c->content, 0, sizeof c->content);
+    c->state = HERE_NOT;
+    c->bytes = 0;
+    c->evictions++;
 }
 
 struct status service_evict(struct engine_service *s, const char *name, bool *was_loaded,
@@ -225,6 +235,9 @@ struct status service_evict(struct engine_service *s, const char *name, bool *wa
     struct circuit *c = circuit_find(s, name);
     if (c == NULL)
         status = unknown_circuit(name);
+    else if (c->state == HERE_READY && c->kind == PROOF_WINNING)
+        status = status_hint(status_error(STATUS_BUSY, "%s is kept for WinningPoSt and never evicted", name),
+                             "leave it out of srs.preload and start again");
     else if (c->state == HERE_LOADING)
         status = status_error(STATUS_BUSY, "%s is being loaded", name);
     else if (c->state == HERE_READY && c->references > 0)

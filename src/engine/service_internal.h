@@ -69,7 +69,7 @@ struct record {
     struct cancel cancel; /* of open and verify */
     struct task task;     /* open or verify */
     bool live, detached, closed, forgotten;
-    struct keep keep; /* the journal's */
+    struct keep keep;             /* the journal's */
     uint32_t waiters_count, pins; /* pins: callbacks under way */
     struct waiter *waiters;
     enum job_state state;
@@ -114,7 +114,15 @@ struct device_work {
 /* What is to be done when the lock has been given up. */
 struct later {
     struct later *next;
-    enum later_kind { LATER_SEEDS, LATER_PENDING, LATER_REQUEST, LATER_OWNER, LATER_RECORD, LATER_LOG } kind;
+    enum later_kind {
+        LATER_SEEDS,
+        LATER_PENDING,
+        LATER_REQUEST,
+        LATER_OWNER,
+        LATER_RECORD,
+        LATER_CONTENT,
+        LATER_LOG
+    } kind;
     struct seeds seeds;
     struct device *device;
     struct device_pending *pending;
@@ -122,6 +130,7 @@ struct later {
     void *owner;
     void (*release_owner)(void *owner);
     struct record *record;
+    struct content content;
     int level;
     char text[400];
 };
@@ -134,7 +143,10 @@ struct engine_service {
     struct device *own_device;
     struct device *devices[ENGINE_DEVICES_MAX];
     struct device_work device_work[ENGINE_DEVICES_MAX];
-    uint32_t devices_count;
+    uint32_t devices_count, devices_all; /* all: with the spare one */
+    bool short_of_memory;
+    struct service_memory memory;
+    uint64_t late_ms[PROOF_KINDS];
     struct circuit *circuits;
     uint32_t circuits_count;
     char *param_cache, *state_dir;
@@ -221,6 +233,8 @@ void *service_worker(void *service);
 /* ---- service_circuits.c ---- */
 struct circuit *circuit_find(struct engine_service *s, const char *name);
 /* Under the lock: a thread of its own begins to load. False if there is none: c->failure says why. */
+/* Under the lock: the state machine gives it up for others. */
+void circuit_evict(struct engine_service *s, struct circuit *c);
 bool circuit_begin_load(struct engine_service *s, struct circuit *c);
 /* Gives up what is loaded. Not under the lock. */
 void content_drop(struct engine_service *s, struct content *content);

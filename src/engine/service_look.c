@@ -47,7 +47,11 @@ static void view_device(struct engine_service *s, struct service_device_view *v,
     struct status reason;
     memset(v, 0, sizeof *v);
     snprintf(v->name, sizeof v->name, "%s", device->operations->name);
+    bool off;
+    v->strikes = engine_strikes(s->engine, d, &off);
     v->state = device->operations->state(device, &reason);
+    if (off)
+        v->state = DEVICE_LOST;
     if (v->state == DEVICE_READY && work->busy > 0)
         v->state = DEVICE_BUSY;
     if (work->busy > 0) {
@@ -72,6 +76,36 @@ uint64_t service_silence_ms(struct engine_service *s)
     return now > round ? now - round : 0;
 }
 
+static int64_t unaccounted(const struct engine_service *s, const struct engine_counts *c)
+{
+    const struct service_memory *m = &s->memory;
+    return m->process_bytes == 0
+               ? 0
+               : (int64_t)m->process_bytes - (int64_t)(m->other_bytes + c->parameter_bytes + c->lease_bytes);
+}
+
+void service_memory(struct engine_service *s, const struct service_memory *memory)
+{
+    struct engine_event event = {.kind = EVENT_BUDGET, .bytes = memory->budget};
+    struct engine_counts counts;
+    service_lock(s);
+    s->memory = *memory;
+    service_step(s, &event);
+    engine_counts(s->engine, &counts);
+    if (counts.short_of_memory && !s->short_of_memory)
+        service_say(s, 1,
+                    "the machine is short of memory: %llu MiB of %llu MiB are left for proofs, of which "
+                    "%llu MiB are in use; new partitions wait",
+                    (unsigned long long)(memory->budget >> 20),
+                    (unsigned long long)(s->config.host_budget >> 20),
+                    (unsigned long long)((counts.parameter_bytes + counts.lease_bytes) >> 20));
+    else if (!counts.short_of_memory && s->short_of_memory)
+        service_say(s, 2, "there is memory again: %llu MiB for proofs",
+                    (unsigned long long)(memory->budget >> 20));
+    s->short_of_memory = counts.short_of_memory;
+    service_unlock(s);
+}
+
 void service_look(struct engine_service *s, struct service_view *out)
 {
     memset(out, 0, sizeof *out);
@@ -83,6 +117,9 @@ void service_look(struct engine_service *s, struct service_view *out)
     out->workers_per_device = s->config.workers_per_device;
     memcpy(out->completed, s->metrics.completed, sizeof out->completed);
     memcpy(out->failed, s->metrics.failed, sizeof out->failed);
+    memcpy(out->late, s->metrics.late, sizeof out->late);
+    out->memory = s->memory;
+    out->unaccounted_bytes = unaccounted(s, &out->counts);
     for (const struct record *r = s->live_first; r != NULL; r = r->live_after) {
         *(r->state == JOB_RUNNING ? &out->in_progress[r->outline.kind] : &out->pending[r->outline.kind]) += 1;
         if (out->jobs_count < SERVICE_JOBS_VIEW)
@@ -106,6 +143,8 @@ static void fill_now(struct engine_service *s, struct metrics_now *n)
     engine_counts(s->engine, &n->counts);
     n->uptime_ms = service_clock_ms() - s->started_ms;
     n->host_budget = s->config.host_budget;
+    n->memory = s->memory;
+    n->unaccounted_bytes = unaccounted(s, &n->counts);
     n->device_workers = s->config.devices * s->config.workers_per_device;
     for (const struct record *r = s->live_first; r != NULL; r = r->live_after) {
         *(r->state == JOB_RUNNING ? &n->in_progress[r->outline.kind] : &n->pending[r->outline.kind]) += 1;
@@ -123,6 +162,7 @@ static void fill_now(struct engine_service *s, struct metrics_now *n)
         view_device(s, &v, d, s->started_ms);
         n->device_names[d] = s->devices[d]->operations->name;
         n->device_states[d] = STATE[v.state];
+        n->device_strikes[d] = v.strikes;
     }
 }
 

@@ -36,6 +36,9 @@ static void do_later(struct engine_service *s, struct later *l)
     case LATER_RECORD:
         record_free(l->record);
         break;
+    case LATER_CONTENT:
+        content_drop(s, &l->content);
+        break;
     case LATER_LOG:
         s->log(s->log_context, l->level, l->text);
         break;
@@ -166,6 +169,18 @@ static void say_end(struct engine_service *s, const struct record *r)
                     r->status.message, r->status.hint[0] != 0 ? "; " : "", r->status.hint);
 }
 
+/* Whoever gave up himself was not kept waiting. */
+static void note_late(struct engine_service *s, const struct record *r)
+{
+    enum proof_kind kind = r->outline.kind;
+    uint64_t took = r->ended_ms - r->submitted_ms;
+    if (s->late_ms[kind] == 0 || took <= s->late_ms[kind] || r->state == JOB_CANCELLED)
+        return;
+    s->metrics.late[kind]++;
+    service_say(s, 1, "job %s (%.60s) %s is late: %.3f s, more than %.3f s", r->id, r->request_id,
+                kind_text(kind), (double)took / 1000, (double)s->late_ms[kind] / 1000);
+}
+
 static void keep_ended(struct engine_service *s, const struct record *r)
 {
     struct service_ended_view *v = &s->ended[s->ended_total++ % SERVICE_ENDED_VIEW];
@@ -200,6 +215,7 @@ static void end_job(struct engine_service *s, struct record *r, const struct sta
         m->failed[kind]++;
     }
     say_end(s, r);
+    note_late(s, r);
     keep_ended(s, r);
     record_retire(s, r);
     if (!keeper_ended(s, r, now))
@@ -283,6 +299,15 @@ static void carry_out(struct engine_service *s, const struct engine_action *a, u
         record_forget(s, r);
         r->pins++;
         record_unpin(s, r);
+        break;
+    case ACTION_EVICT:
+        circuit_evict(s, &s->circuits[a->circuit]);
+        break;
+    case ACTION_STRIKE:
+    case ACTION_DEVICE_OFF:
+        service_say(s, a->kind == ACTION_STRIKE ? 1 : 0, "device %u (%s) %s%s", a->device,
+                    s->devices[a->device]->operations->name,
+                    a->kind == ACTION_STRIKE ? "takes a strike: " : "", a->status.message);
         break;
     case ACTION_DRAINED:
         s->drained = true;

@@ -45,8 +45,9 @@ struct model {
     uint64_t jobs_capacity, next_id;
     job_id *live; /* not closed */
     size_t live_count, live_capacity;
-    uint64_t held[2], arrivals_left, loads_out;
+    uint64_t held[2], arrivals_left, loads_out, budget, parameters, lowered_until;
     bool ready[4], lost[ENGINE_DEVICES_MAX], drained, draining;
+    uint32_t strikes[ENGINE_DEVICES_MAX];
     uint64_t device_free[ENGINE_DEVICES_MAX];
     struct model_result result;
 };
@@ -293,6 +294,15 @@ static void answer_job(struct model *m, struct mjob *job, enum engine_event_kind
     push(m, at, job->token, &event);
 }
 
+/* Nothing begins for which there is no room now. */
+static void check_budget(const struct model *m, const struct mjob *job)
+{
+    PROMISE(m, job->submit.reserved || m->held[0] + m->parameters <= m->budget,
+            "job %" PRIu64 " begins something: %" PRIu64 " bytes held, %" PRIu64
+            " of parameters, budget %" PRIu64,
+            job->id, m->held[0], m->parameters, m->budget);
+}
+
 static void do_start(struct model *m, struct mjob *job, const struct engine_action *a)
 {
     struct mpart *p = &job->parts[a->partition];
@@ -300,13 +310,18 @@ static void do_start(struct model *m, struct mjob *job, const struct engine_acti
         fill_queue(m);
     PROMISE(m, p->spot == S_QUEUE, "start of job %" PRIu64 ".%u, which is at %d", job->id, a->partition,
             (int)p->spot);
-    PROMISE(m, a->device < m->o.config.devices && !m->lost[a->device], "start on device %u, lost", a->device);
+    PROMISE(m, a->device < m->o.config.devices + m->o.config.spare_device && !m->lost[a->device],
+            "start on device %u, lost", a->device);
+    PROMISE(m, a->device < m->o.config.devices || job->submit.reserved, "the spare device for job %" PRIu64,
+            job->id);
     check_first(m, job, a->partition, S_QUEUE);
     const struct engine_circuit *c = &m->o.circuits[job->submit.circuit];
     p->spot = S_DEVICE;
     p->device = a->device;
-    PROMISE(m, ++p->starts <= 3, "job %" PRIu64 ".%u is tried %u times", job->id, a->partition, p->starts);
+    PROMISE(m, ++p->starts <= 3 + m->o.config.devices, "job %" PRIu64 ".%u is tried %u times", job->id,
+            a->partition, p->starts);
     hold(m, job, p, p->held + c->proof_bytes);
+    check_budget(m, job);
     uint64_t ms = vary(m, m->o.times[job->submit.circuit].device_ms);
     uint64_t begin = m->now;
     if (!job->submit.reserved) {
@@ -461,6 +476,7 @@ static void do_of_partition(struct model *m, const struct engine_action *a)
         check_first(m, job, a->partition, S_REST);
         p->spot = S_SYNTHESIS;
         hold(m, job, p, m->o.circuits[job->submit.circuit].seeds_bytes);
+        check_budget(m, job);
         answer_part(m, job, a->partition, EVENT_SYNTHESISED, m->now + vary(m, t->synthesis_ms));
     } else if (a->kind == ACTION_START) {
         do_start(m, job, a);
@@ -472,9 +488,51 @@ static void do_of_partition(struct model *m, const struct engine_action *a)
     }
 }
 
+/* Room for its parameters; nothing of a job is under way with those that go. */
+static void do_load(struct model *m, uint32_t circuit)
+{
+    struct engine_event event = {.kind = EVENT_CIRCUIT, .circuit = circuit};
+    const struct engine_circuit *c = &m->o.circuits[circuit];
+    m->parameters += c->load_bytes;
+    PROMISE(m, c->resident || m->held[0] + m->parameters <= m->budget, "circuit %u is loaded without room",
+            circuit);
+    event.status = coded(pick_code(m, EVENT_CIRCUIT));
+    m->loads_out++;
+    uint64_t ms = vary(m, m->o.times[circuit].load_ms);
+    push(m, m->now + (chance(m, 20) ? 100 * ms : ms), 0, &event); /* a slow disk, at times */
+}
+
+static void do_evict(struct model *m, uint32_t circuit)
+{
+    PROMISE(m, m->ready[circuit] && !m->o.circuits[circuit].resident, "circuit %u is evicted", circuit);
+    for (size_t i = 0; i < m->live_count; i++) {
+        const struct mjob *job = m->jobs[m->live[i]];
+        for (uint32_t k = 0; k < job->submit.partitions && job->submit.circuit == circuit; k++)
+            PROMISE(m, job->parts[k].spot == S_REST || job->parts[k].spot >= S_DONE,
+                    "circuit %u is evicted under job %" PRIu64, circuit, job->id);
+    }
+    m->ready[circuit] = false;
+    m->parameters -= m->o.circuits[circuit].load_bytes;
+    m->result.evictions++;
+}
+
+static void do_device(struct model *m, const struct engine_action *a)
+{
+    if (a->kind == ACTION_STRIKE) {
+        m->strikes[a->device]++;
+        m->result.strikes++;
+        return;
+    }
+    PROMISE(m,
+            !m->lost[a->device] && m->strikes[a->device] >= m->o.config.strikes_max &&
+                m->o.config.strikes_max > 0,
+            "device %u is taken out of service", a->device);
+    m->lost[a->device] = true;
+    m->result.devices_off++;
+}
+
 static void carry_out(struct model *m, const struct engine_action *a)
 {
-    struct engine_event event = {.kind = EVENT_CIRCUIT, .circuit = a->circuit};
     uint64_t mix[5] = {a->kind, a->job, a->partition, a->device, m->now};
     for (int i = 0; i < 5; i++)
         m->result.finished_hash = (m->result.finished_hash ^ mix[i]) * UINT64_C(0x100000001b3);
@@ -490,9 +548,14 @@ static void carry_out(struct model *m, const struct engine_action *a)
         do_of_partition(m, a);
         break;
     case ACTION_LOAD:
-        event.status = coded(pick_code(m, EVENT_CIRCUIT));
-        m->loads_out++;
-        push(m, m->now + vary(m, m->o.times[a->circuit].load_ms), 0, &event);
+        do_load(m, a->circuit);
+        break;
+    case ACTION_EVICT:
+        do_evict(m, a->circuit);
+        break;
+    case ACTION_STRIKE:
+    case ACTION_DEVICE_OFF:
+        do_device(m, a);
         break;
     case ACTION_DRAINED:
         PROMISE(m, !m->drained && m->live_count == 0 && m->draining, "drained with %zu jobs", m->live_count);
@@ -547,9 +610,15 @@ static void note_event(struct model *m, const struct engine_event *e)
     case EVENT_CIRCUIT:
         m->loads_out--;
         m->ready[e->circuit] = !status_failed(&e->status);
+        if (!m->ready[e->circuit])
+            m->parameters -= m->o.circuits[e->circuit].load_bytes;
         break;
     case EVENT_CIRCUIT_GONE:
         m->ready[e->circuit] = false;
+        m->parameters -= m->o.circuits[e->circuit].load_bytes;
+        break;
+    case EVENT_BUDGET:
+        m->budget = e->bytes;
         break;
     case EVENT_DEVICE_LOST:
         m->lost[e->device] = true;
@@ -691,6 +760,13 @@ static void random_arrival(struct model *m)
     event.kind = EVENT_LOAD;
     if (chance(m, 20))
         push(m, when, 0, &event);
+    if (chance(m, 10) && m->lowered_until <= m->now) { /* other programs take memory for a while */
+        event = (struct engine_event){.kind = EVENT_BUDGET, .bytes = below(m, m->o.config.host_budget)};
+        push(m, m->now, 0, &event);
+        event.bytes = m->o.config.host_budget;
+        m->lowered_until = m->now + 1 + below(m, 60000);
+        push(m, m->lowered_until, 0, &event);
+    }
     if (--m->arrivals_left > 0)
         push(m, m->now + (below(m, 20) == 0 ? below(m, 60000) : below(m, 1500)), 0, NULL);
 }
@@ -743,6 +819,7 @@ struct model *model_make(const struct model_options *options)
     CHECK(m != NULL);
     m->o = *options;
     m->random = options->seed;
+    m->budget = options->config.host_budget;
     m->next_id = 1;
     struct status s = engine_make(&m->engine, &options->config, options->circuits, options->circuits_count);
     CHECK(!status_failed(&s));

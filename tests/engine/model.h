@@ -5,7 +5,8 @@
  *
  * Promises that are checked at every step, besides engine_check_invariants:
  * - actions come in a legal order for each partition and each job; END, CLOSE and FORGET once each;
- * - what the driver holds is, to the byte, what the engine accounts for, and never beyond the budget;
+ * - what the driver holds is, to the byte, what the engine accounts for, and never beyond the budget; nothing
+ *   begins, and no parameters are loaded, beyond what the budget is at the moment;
  * - who gets a permit, a device or a finisher is the first in order by the model's own reckoning;
  * - a lone WinningPoSt never waits;
  * - a job ends by its deadline, and by orphan_ms after its last caller went;
@@ -45,6 +46,7 @@ struct model_result {
     uint64_t end_ms, first_start_ms, last_start_end_ms; /* device work: first begin, last end */
     uint64_t device_busy_ms[ENGINE_DEVICES_MAX];
     uint64_t lease_peak;
+    uint64_t evictions, strikes, devices_off;
     uint64_t steps, jobs, ok, failed, cancelled, refused, retries;
     uint64_t finished_hash; /* of all actions in order: equal for equal seeds */
 };

@@ -23,8 +23,10 @@ static struct model_options options(uint64_t synthesis_ms, uint32_t workers, uin
     struct model_options o;
     memset(&o, 0, sizeof o);
     o.circuits_count = 2;
-    o.circuits[0] = (struct engine_circuit){SEEDS, SCRATCH, PENDING, 1};
-    o.circuits[1] = (struct engine_circuit){PENDING, MIB, PENDING, 1}; /* WinningPoSt */
+    o.circuits[0] =
+        (struct engine_circuit){.seeds_bytes = SEEDS, .proof_bytes = SCRATCH, .pending_bytes = PENDING};
+    o.circuits[1] = (struct engine_circuit){
+        .seeds_bytes = PENDING, .proof_bytes = MIB, .pending_bytes = PENDING, .resident = true};
     o.times[0] = (struct model_times){1000, synthesis_ms, DEVICE_MS, 100, 20, 5000};
     o.times[1] = (struct model_times){10, 20, 150, 10, 5, 500};
     o.config = (struct engine_config){.partition_workers = workers,

@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 const struct engine_circuit RIG_CIRCUIT[RIG_CIRCUITS] = {
-    {100, 1000, 10, 5000}, {200, 2000, 20, 5000}, {1, 1, 1, 1}};
+    {.seeds_bytes = 100, .proof_bytes = 1000, .pending_bytes = 10},
+    {.seeds_bytes = 200, .proof_bytes = 2000, .pending_bytes = 20},
+    {.seeds_bytes = 1, .proof_bytes = 1, .pending_bytes = 1}};
 
 struct engine_config rig_config(void)
 {
@@ -63,6 +65,12 @@ static int write_action(char *out, size_t size, const struct engine_action *a)
         return snprintf(out, size, "%s %llu.%u", OF_PARTITION[a->kind], job, a->partition);
     case ACTION_LOAD:
         return snprintf(out, size, "load %u", a->circuit);
+    case ACTION_EVICT:
+        return snprintf(out, size, "evict %u", a->circuit);
+    case ACTION_STRIKE:
+        return snprintf(out, size, "strike @%u", a->device);
+    case ACTION_DEVICE_OFF:
+        return snprintf(out, size, "off @%u", a->device);
     case ACTION_END:
         return snprintf(out, size, "end %llu %s", job, status_code_name(a->status.code));
     case ACTION_DRAINED:

@@ -26,7 +26,10 @@ static void options_of(struct model_options *o, uint64_t seed, uint32_t jobs, bo
 {
     uint64_t r = seed ^ UINT64_C(0x5eed);
     static const struct engine_circuit CIRCUITS[4] = {
-        {400, 5000, 60, 1}, {700, 12000, 60, 1}, {80, 900, 60, 1}, {70, 1000, 60, 1}};
+        {.seeds_bytes = 400, .proof_bytes = 5000, .pending_bytes = 60, .load_bytes = 3000},
+        {.seeds_bytes = 700, .proof_bytes = 12000, .pending_bytes = 60, .load_bytes = 9000},
+        {.seeds_bytes = 80, .proof_bytes = 900, .pending_bytes = 60, .load_bytes = 500, .resident = true},
+        {.seeds_bytes = 70, .proof_bytes = 1000, .pending_bytes = 60, .load_bytes = 700, .floor = true}};
     static const struct model_times TIMES[4] = {{400, 900, 800, 100, 400, 9000},
                                                 {100, 300, 1500, 100, 50, 5000},
                                                 {20, 50, 100, 10, 5, 800},
@@ -39,7 +42,7 @@ static void options_of(struct model_options *o, uint64_t seed, uint32_t jobs, bo
     o->circuits_count = 4;
     memcpy(o->circuits, CIRCUITS, sizeof CIRCUITS);
     memcpy(o->times, TIMES, sizeof TIMES);
-    static const uint64_t BUDGETS[4] = {12700, 14000, 30000, 1000000};
+    static const uint64_t BUDGETS[4] = {22200, 23000, 40000, 1000000};
     o->config = (struct engine_config){.partition_workers = 1 + (uint32_t)(mix(&r) % 8),
                                        .synthesis_lookahead = (uint32_t)(mix(&r) % 5),
                                        .finishers = 1 + (uint32_t)(mix(&r) % 3),
@@ -51,7 +54,10 @@ static void options_of(struct model_options *o, uint64_t seed, uint32_t jobs, bo
                                        .sort_by_circuit = mix(&r) % 2,
                                        .orphan_ms = 20000,
                                        .retention_ms = mix(&r) % 50000,
-                                       .permit_until_queued = mix(&r) % 8 != 0};
+                                       .permit_until_queued = mix(&r) % 8 != 0,
+                                       .eviction_min_idle_ms = mix(&r) % 100000,
+                                       .strikes_max = (uint32_t)(mix(&r) % 4),
+                                       .spare_device = mix(&r) % 2};
 }
 
 int main(int argc, char **argv)
@@ -100,11 +106,17 @@ int main(int argc, char **argv)
         sum.cancelled += r.cancelled;
         sum.refused += r.refused;
         sum.retries += r.retries;
+        sum.evictions += r.evictions;
+        sum.strikes += r.strikes;
+        sum.devices_off += r.devices_off;
     }
     printf("%" PRIu64 " jobs in %" PRIu64 " steps: %" PRIu64 " proved, %" PRIu64 " failed, %" PRIu64
-           " cancelled; %" PRIu64 " of them refused; %" PRIu64 " retries\n",
-           sum.jobs, sum.steps, sum.ok, sum.failed, sum.cancelled, sum.refused, sum.retries);
+           " cancelled; %" PRIu64 " of them refused; %" PRIu64 " retries, %" PRIu64 " evictions, %" PRIu64
+           " strikes, %" PRIu64 " devices taken out of service\n",
+           sum.jobs, sum.steps, sum.ok, sum.failed, sum.cancelled, sum.refused, sum.retries, sum.evictions,
+           sum.strikes, sum.devices_off);
     /* A simulation in which nothing happens tests nothing. */
-    CHECK(runs < 20 || (sum.ok > sum.jobs / 10 && sum.failed > 0 && sum.cancelled > 0 && sum.retries > 0));
+    CHECK(runs < 20 || (sum.ok > sum.jobs / 10 && sum.failed > 0 && sum.cancelled > 0 && sum.retries > 0 &&
+                        sum.evictions > 0 && sum.strikes > 0));
     return 0;
 }
