@@ -51,7 +51,8 @@ static void step(struct engine *e, const struct engine_event *event)
 static void run(uint32_t jobs, uint64_t rounds)
 {
     struct engine *e;
-    const struct engine_circuit circuit = {4 << 20, 64 << 20, 1 << 20, 1};
+    const struct engine_circuit circuit = {
+        .seeds_bytes = 4 << 20, .proof_bytes = 64 << 20, .pending_bytes = 1 << 20, .load_bytes = 1};
     struct engine_config config = {.partition_workers = 16,
                                    .synthesis_lookahead = 1,
                                    .finishers = 2,
