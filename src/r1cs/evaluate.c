@@ -144,12 +144,12 @@ static void instance_rows(const struct view *v, uint32_t first_row, uint32_t beg
 {
     const struct evaluation *e = v->e;
     for (uint32_t row = begin; row < end; row++) {
-        uint32_t side = 3 * (row - first_row);
+        uint32_t side = 3 * (row - first_row), at = row - e->first;
         bool as_c = !e->c && v->t->classes[side] == COMBINATION_AS_C;
-        combination_value(&e->a[row], v, as_c ? side + 2 : side);
-        combination_value(&e->b[row], v, side + 1);
+        combination_value(&e->a[at], v, as_c ? side + 2 : side);
+        combination_value(&e->b[at], v, side + 1);
         if (e->c)
-            combination_value(&e->c[row], v, side + 2);
+            combination_value(&e->c[at], v, side + 2);
     }
 }
 

@@ -11,6 +11,7 @@ struct evaluation {
     const struct shape *shape;
     const struct witness *witness;
     fr *a, *b, *c;                   /* c NULL: not wanted, and A may be taken from C where B is ONE */
+    uint32_t first;                  /* the row of a[0], b[0], c[0] */
     fr small[2 * SMALL_SUM_MAX + 1]; /* the integers from -SMALL_SUM_MAX on */
 };
 

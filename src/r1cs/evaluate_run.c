@@ -9,6 +9,7 @@
 
 struct evaluation_run {
     struct evaluation e;
+    uint32_t end; /* of the circuit rows, from e.first on */
     size_t size, row_tasks, ports;
     atomic_bool out_of_memory;
 };
@@ -19,7 +20,7 @@ static void row_task(struct evaluation_run *r, size_t task)
         .bits = mem_alloc(words_for_bits(r->ports), sizeof *ports.bits),
         .fields = mem_alloc(r->ports, sizeof *ports.fields),
     };
-    size_t begin = task * ROWS_TOGETHER, left = r->e.shape->rows - begin;
+    size_t begin = r->e.first + task * ROWS_TOGETHER, left = r->end - begin;
     size_t end = begin + (left < ROWS_TOGETHER ? left : ROWS_TOGETHER);
     if (ports.bits && ports.fields)
         FLAVOUR_CALL(evaluate_rows, &r->e, &ports, (uint32_t)begin, (uint32_t)end);
@@ -51,29 +52,48 @@ static void evaluate_task(void *context, size_t task)
         tail_task(r, task - r->row_tasks);
 }
 
-struct status witness_evaluate(fr *a, fr *b, fr *c, size_t size, const struct shape *shape,
-                               const struct witness *witness, const struct work *work)
+/* tails: tasks for what lies behind the circuit rows. */
+static struct status run_tasks(struct evaluation_run *r, size_t tails, const struct work *work)
 {
-    CHECK(size >= shape_all_rows(shape));
-    struct evaluation_run r = {
-        .e = {.shape = shape, .witness = witness, .a = a, .b = b, .c = c},
-        .size = size,
-        .row_tasks = (shape->rows + ROWS_TOGETHER - 1) / ROWS_TOGETHER,
-    };
-    atomic_init(&r.out_of_memory, false);
-    fr *zero = &r.e.small[SMALL_SUM_MAX];
+    const struct shape *shape = r->e.shape;
+    atomic_init(&r->out_of_memory, false);
+    fr *zero = &r->e.small[SMALL_SUM_MAX];
     *zero = FR_ZERO;
     for (int i = 1; i <= SMALL_SUM_MAX; i++) {
         fr_add(&zero[i], &zero[i - 1], &FR_ONE);
         fr_sub(&zero[-i], &zero[1 - i], &FR_ONE);
     }
     for (uint32_t i = 0; i < shape->templates_count; i++)
-        if (shape->templates[i].ports > r.ports)
-            r.ports = shape->templates[i].ports;
-    size_t tails = (size - shape->rows + TAIL_TOGETHER - 1) / TAIL_TOGETHER;
-    if (!pool_run(work, evaluate_task, &r, r.row_tasks + tails))
+        if (shape->templates[i].ports > r->ports)
+            r->ports = shape->templates[i].ports;
+    r->row_tasks = (r->end - r->e.first + ROWS_TOGETHER - 1) / ROWS_TOGETHER;
+    if (!pool_run(work, evaluate_task, r, r->row_tasks + tails))
         return work_cancelled_status();
-    if (atomic_load(&r.out_of_memory))
-        return mem_failed("evaluation", r.ports, sizeof(fr *));
+    if (atomic_load(&r->out_of_memory))
+        return mem_failed("evaluation", r->ports, sizeof(fr *));
     return status_ok();
+}
+
+struct status witness_evaluate(fr *a, fr *b, fr *c, size_t size, const struct shape *shape,
+                               const struct witness *witness, const struct work *work)
+{
+    CHECK(size >= shape_all_rows(shape));
+    struct evaluation_run r = {
+        .e = {.shape = shape, .witness = witness, .a = a, .b = b, .c = c},
+        .end = shape->rows,
+        .size = size,
+    };
+    return run_tasks(&r, (size - shape->rows + TAIL_TOGETHER - 1) / TAIL_TOGETHER, work);
+}
+
+struct status witness_evaluate_rows(fr *a, fr *b, fr *c, uint32_t begin, uint32_t end,
+                                    const struct shape *shape, const struct witness *witness,
+                                    const struct work *work)
+{
+    CHECK(begin <= end && end <= shape->rows);
+    struct evaluation_run r = {
+        .e = {.shape = shape, .witness = witness, .a = a, .b = b, .c = c, .first = begin},
+        .end = end,
+    };
+    return run_tasks(&r, 0, work);
 }

@@ -48,6 +48,19 @@ static inline uint32_t instance_of_aux(const struct instance *instances, uint32_
     return low;
 }
 
+/* The same, looked for from the end: in the logarithm of the distance. Circuits refer to what is near. */
+static inline uint32_t instance_of_aux_near_end(const struct instance *instances, uint32_t count,
+                                                uint32_t aux)
+{
+    uint32_t low = count - 1, high = count, step = 1;
+    while (low > 0 && instances[low].first_aux > aux) {
+        high = low;
+        low = low > step ? low - step : 0;
+        step *= 2;
+    }
+    return low + instance_of_aux(instances + low, high - low, aux);
+}
+
 /* Rank of a local field column. */
 static inline uint32_t template_rank(const struct template *t, uint32_t local)
 {
@@ -92,6 +105,9 @@ int8_t coefficient_small(const fr *coefficient);
 MUST_USE struct status shape_count_density(struct shape *s);
 /* SHA-256 of the file form without its digest. */
 void shape_file_digest(uint8_t out[32], const struct shape *s);
+/* shape_builder_finish() with a digest that is known: the caller compares the shape with what it is of. */
+MUST_USE struct status shape_builder_finish_as(struct shape **out, struct shape_builder *builder,
+                                               const uint8_t digest[32]);
 
 /* Walks the rows [begin, end) of the circuit (no input rows) with a walk that the caller keeps. */
 struct row_walk {

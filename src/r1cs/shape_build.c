@@ -115,11 +115,10 @@ static struct status bad_run(const struct template *t, uint32_t port, const char
 }
 
 /* Checks the kinds of the aux variables [first, first + count) against those of the ports from `port` on, and
- * raises *wave to the first one in which all of them have values. */
+ * raises *wave to the first one in which all of them have values. number: the instance that has the first. */
 static struct status check_aux_run(const struct shape *s, const struct template *t, uint32_t port,
-                                   uint32_t first, uint32_t count, uint32_t *wave)
+                                   uint32_t number, uint32_t first, uint32_t count, uint32_t *wave)
 {
-    uint32_t number = instance_of_aux(s->instances, s->instances_count, first);
     for (uint32_t done = 0; done < count; number++) {
         const struct instance *n = &s->instances[number];
         const struct template *owner = &s->templates[n->template_number];
@@ -135,9 +134,10 @@ static struct status check_aux_run(const struct shape *s, const struct template 
     return status_ok();
 }
 
-static uint32_t slot_of(const struct shape *s, uint32_t aux)
+/* number: the instance that has it. */
+static uint32_t slot_of(const struct shape *s, uint32_t number, uint32_t aux)
 {
-    const struct instance *n = &s->instances[instance_of_aux(s->instances, s->instances_count, aux)];
+    const struct instance *n = &s->instances[number];
     return n->first_field + template_rank(&s->templates[n->template_number], aux - n->first_aux);
 }
 
@@ -159,9 +159,10 @@ static struct status bind_run(const struct shape *s, const struct template *t, u
     if (first >= exist || run->count > exist - first)
         return bad_run(t, port, "is bound to a variable that does not exist yet");
     if (variable_is_aux(run->first)) {
-        TRY(check_aux_run(s, t, port, first, run->count, wave));
+        uint32_t number = instance_of_aux_near_end(s->instances, s->instances_count, first);
+        TRY(check_aux_run(s, t, port, number, first, run->count, wave));
         if (kind == KIND_FIELD)
-            run->slot = slot_of(s, first);
+            run->slot = slot_of(s, number, first);
     } else if (kind != KIND_FIELD) {
         return bad_run(t, port, "is a bit and bound to a public input");
     }
@@ -232,7 +233,8 @@ uint32_t shape_builder_slot(const struct shape_builder *builder, variable v)
 {
     const struct shape *s = builder->shape;
     CHECK(variable_is_aux(v) && variable_index(v) < s->aux);
-    return slot_of(s, variable_index(v));
+    uint32_t number = instance_of_aux_near_end(s->instances, s->instances_count, variable_index(v));
+    return slot_of(s, number, variable_index(v));
 }
 
 void shape_builder_counts(const struct shape_builder *builder, uint32_t *rows, uint32_t *aux,
@@ -319,7 +321,8 @@ static struct status order_waves(struct shape *s)
     return status;
 }
 
-static struct status complete(struct shape *s)
+/* digest NULL: to be computed. */
+static struct status complete(struct shape *s, const uint8_t *digest)
 {
     s->small = mem_alloc(s->dictionary.count, sizeof *s->small);
     if (!s->small)
@@ -330,11 +333,15 @@ static struct status complete(struct shape *s)
         TRY(template_classify(&s->templates[i], s->small));
     TRY(order_waves(s));
     TRY(shape_count_density(s));
-    shape_file_digest(s->digest, s);
+    if (digest)
+        memcpy(s->digest, digest, sizeof s->digest);
+    else
+        shape_file_digest(s->digest, s);
     return status_ok();
 }
 
-struct status shape_builder_finish(struct shape **out, struct shape_builder *builder)
+struct status shape_builder_finish_as(struct shape **out, struct shape_builder *builder,
+                                      const uint8_t digest[32])
 {
     struct shape *s = builder->shape;
     *out = NULL;
@@ -344,11 +351,16 @@ struct status shape_builder_finish(struct shape **out, struct shape_builder *bui
         trimmed(s->templates, s->templates_count, builder->templates_capacity, sizeof *s->templates);
     s->runs = trimmed(s->runs, s->runs_count, builder->runs_capacity, sizeof *s->runs);
     mem_free(builder);
-    struct status status = complete(s);
+    struct status status = complete(s, digest);
     if (status_failed(&status)) {
         shape_release(s);
         return status;
     }
     *out = s;
     return status_ok();
+}
+
+struct status shape_builder_finish(struct shape **out, struct shape_builder *builder)
+{
+    return shape_builder_finish_as(out, builder, NULL);
 }

@@ -6,8 +6,8 @@
  * runs); runs last         SHA-256 of everything before, 32 bytes
  *
  * All numbers are little-endian. Reading checks the size and the digest, hands dictionary, templates and
- * instances to the builder as a circuit would, and accepts the file only if the shape that comes out has the
- * same digest: then the file is what shape_save() writes for it. */
+ * instances to the builder as a circuit would, and accepts the file only if the shape that comes out is
+ * written as the same bytes: then the file is what shape_save() writes for it. */
 #include "r1cs/shape.h"
 
 #include "base/bytes.h"
@@ -28,10 +28,12 @@ static const uint8_t MAGIC[8] = {'c', 'u', 'z', 'k', 's', 'h', 'p', '1'};
 
 /* ---- writing ---- */
 
-/* Where the bytes go: always into the hash, and into a file if there is one. */
+/* Where the bytes go: into the hash, and into a file if there is one; or they are compared. */
 struct sink {
     struct sha256 hash;
     struct file_writer *file;
+    const uint8_t *expected; /* not NULL: compared with what is left of this, nothing else */
+    bool differs;
     struct status status;
     uint64_t at;
     size_t used;
@@ -40,9 +42,14 @@ struct sink {
 
 static void sink_flush(struct sink *k)
 {
-    sha256_add(&k->hash, k->buffer, k->used);
-    if (k->file && !status_failed(&k->status))
-        k->status = file_writer_add(k->file, k->buffer, k->used);
+    if (k->expected) {
+        k->differs = k->differs || memcmp(k->expected, k->buffer, k->used) != 0;
+        k->expected += k->used;
+    } else {
+        sha256_add(&k->hash, k->buffer, k->used);
+        if (k->file && !status_failed(&k->status))
+            k->status = file_writer_add(k->file, k->buffer, k->used);
+    }
     k->used = 0;
 }
 
@@ -171,13 +178,32 @@ static void put_shape(struct sink *k, const struct shape *s)
     sink_flush(k);
 }
 
+/* Leaves the buffer as it is. */
+static void sink_start(struct sink *k, struct file_writer *file, const uint8_t *expected)
+{
+    k->file = file;
+    k->expected = expected;
+    k->differs = false;
+    k->status = status_ok();
+    k->at = k->used = 0;
+    sha256_begin(&k->hash);
+}
+
+/* Whether shape_save() would write these bytes, the digest apart. */
+static bool is_written_as(const struct shape *s, const uint8_t *bytes, size_t size)
+{
+    struct sink k;
+    if (file_bytes(s) != size + DIGEST_BYTES)
+        return false;
+    sink_start(&k, NULL, bytes);
+    put_shape(&k, s);
+    return !k.differs;
+}
+
 void shape_file_digest(uint8_t out[32], const struct shape *s)
 {
     struct sink k;
-    k.file = NULL;
-    k.status.code = STATUS_OK;
-    k.at = k.used = 0;
-    sha256_begin(&k.hash);
+    sink_start(&k, NULL, NULL);
     put_shape(&k, s);
     CHECK(k.at + DIGEST_BYTES == file_bytes(s));
     sha256_end(&k.hash, out);
@@ -186,9 +212,9 @@ void shape_file_digest(uint8_t out[32], const struct shape *s)
 struct status shape_save(const struct shape *shape, const char *path)
 {
     struct file_writer writer;
-    struct sink k = {.file = &writer, .status = status_ok()};
+    struct sink k;
     TRY(file_writer_open(&writer, path));
-    sha256_begin(&k.hash);
+    sink_start(&k, &writer, NULL);
     put_shape(&k, shape);
     if (!status_failed(&k.status))
         k.status = file_writer_add(&writer, shape->digest, DIGEST_BYTES);
@@ -436,8 +462,8 @@ struct status shape_parse(struct shape **out, const uint8_t *data, size_t size,
         shape_builder_abandon(r.builder);
         return s;
     }
-    TRY(shape_builder_finish(out, r.builder));
-    if (memcmp(digest, (*out)->digest, DIGEST_BYTES) == 0)
+    TRY(shape_builder_finish_as(out, r.builder, digest));
+    if (is_written_as(*out, data, size - DIGEST_BYTES))
         return status_ok();
     shape_release(*out);
     *out = NULL;

@@ -43,6 +43,12 @@ MUST_USE struct status witness_expand(struct witness *witness, const struct shap
 MUST_USE struct status witness_evaluate(fr *a, fr *b, fr *c, size_t size, const struct shape *shape,
                                         const struct witness *witness, const struct work *work);
 
+/* The same for the circuit rows [begin, end) alone: a, b and c hold end - begin values. For what takes them
+ * piece by piece: all values of a 32 GiB PoRep partition would be 12.5 GB. */
+MUST_USE struct status witness_evaluate_rows(fr *a, fr *b, fr *c, uint32_t begin, uint32_t end,
+                                             const struct shape *shape, const struct witness *witness,
+                                             const struct work *work);
+
 /* The first row that does not hold, or UINT32_MAX. Slow path for tests and diagnosis. */
 MUST_USE struct status witness_first_unsatisfied(uint32_t *row, const struct shape *shape,
                                                  const struct witness *witness);

@@ -32,6 +32,32 @@ static fr side_value(const struct cs *cs, uint64_t side)
     return sum;
 }
 
+/* The same values piece by piece, with and without c; a piece may be empty. */
+static void check_pieces(fr *const whole[3], const struct random_circuit *c, const struct witness *w,
+                         const struct work *work)
+{
+    uint32_t rows = c->shape->rows, begin = 0;
+    for (unsigned round = 0; begin < rows; round++) {
+        uint32_t count = round == 0 ? 0 : 1 + random_below(rows - begin);
+        fr *piece[3];
+        for (int k = 0; k < 3; k++)
+            piece[k] = malloc((count + 1) * sizeof(fr));
+        for (int with_c = 0; with_c < 2; with_c++) {
+            for (int k = 0; k < 3; k++)
+                memset(piece[k], 0xab, (count + 1) * sizeof(fr));
+            assert_ok(witness_evaluate_rows(piece[0], piece[1], with_c ? piece[2] : NULL, begin,
+                                            begin + count, c->shape, w, work));
+            for (int k = 0; k < 2 + with_c; k++) {
+                assert_memory_equal(piece[k], whole[k] + begin, count * sizeof(fr));
+                assert_int_equal(((uint8_t *)&piece[k][count])[0], 0xab); /* nothing behind it */
+            }
+        }
+        for (int k = 0; k < 3; k++)
+            free(piece[k]);
+        begin += count;
+    }
+}
+
 static void check_evaluation(const struct random_circuit *c, const struct witness *w, const struct work *work)
 {
     const struct cs *cs = &c->oracle;
@@ -59,6 +85,7 @@ static void check_evaluation(const struct random_circuit *c, const struct witnes
             if (k < 2 && !fr_equal(&quick[k][row], &expected))
                 fail_msg("side %u of row %zu of %zu, without c", k, row, rows);
         }
+    check_pieces(out, c, w, work);
     for (int k = 0; k < 3; k++)
         free(out[k]);
     for (int k = 0; k < 2; k++)
