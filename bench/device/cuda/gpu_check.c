@@ -11,12 +11,19 @@
  *   gpu_check spread GROUP LOG            the same for every distribution of scalars
  *   gpu_check bits GROUP MILLIONS
  *   gpu_check fixed GROUP LOG [BITS]
+ *   gpu_check prove CIRCUIT [COUNT]       whole proofs with parameters made on the card, each verified
+ *   gpu_check prove-as-cpu CIRCUIT        the same, and the CPU backend's partial sums beside them
+ *   gpu_check setup CIRCUIT               the same, and the CPU's parameter set beside the card's
+ *   gpu_check witness CIRCUIT [times]     a partition expanded and evaluated, as on the CPU; times: not
+ * compared
  *
  * Exit status 1 when something is wrong or failed. Lines that begin with "|" are the table's. */
+#include "backend_check.h"
 #include "compare.h"
 #include "curve/point.h"
 #include "device/cuda/kernels.h"
 #include "field/fr.h"
+#include "witness_part.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -452,6 +459,18 @@ static struct status fixed_times(int group, unsigned log_size, uint32_t bits)
     return status_ok();
 }
 
+static void prove_part(int argc, char **argv, bool cpu_sums, bool cpu_params)
+{
+    struct backend_check check = {.circuit = argc > 2 ? argv[2] : "porep-2k",
+                                  .count = argc > 3 ? (unsigned)atoi(argv[3]) : 3,
+                                  .cpu_sums = cpu_sums,
+                                  .cpu_params = cpu_params};
+    bool good = false;
+    struct status s = backend_check_run(&good, &check);
+    if (!failed(&s, check.circuit) && !good)
+        failures++;
+}
+
 static void each(int argc, char **argv, struct status (*run)(unsigned))
 {
     for (int i = 2; i < argc; i++) {
@@ -483,6 +502,11 @@ int main(int argc, char **argv)
         sanitize();
         return failures != 0;
     }
+    if (strcmp(part, "prove") == 0 || strcmp(part, "prove-as-cpu") == 0 || strcmp(part, "setup") == 0) {
+        bool setup = strcmp(part, "setup") == 0;
+        prove_part(argc, argv, setup || part[5] != 0, setup);
+        return failures != 0;
+    }
     s = measure_rates(strcmp(part, "rates") == 0);
     if (failed(&s, "rates"))
         return 1;
@@ -499,7 +523,11 @@ int main(int argc, char **argv)
         s = bits_times(group, (size_t)(atof(argv[3]) * 1e6));
     else if (strcmp(part, "fixed") == 0 && argc > 3)
         s = fixed_times(group, (unsigned)atoi(argv[3]), argc > 4 ? (uint32_t)atoi(argv[4]) : 16);
-    else if (strcmp(part, "rates") != 0) {
+    else if (strcmp(part, "witness") == 0 && argc > 2) {
+        bool good = true;
+        s = witness_part(&good, argv[2], argc < 4, rates[RATE_FR_MUL], copy_rate);
+        failures += good ? 0 : 1;
+    } else if (strcmp(part, "rates") != 0) {
         fprintf(stderr, "gpu_check: unknown part \"%s\"\n", part);
         return 2;
     }
