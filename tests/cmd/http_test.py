@@ -14,7 +14,8 @@ import unittest
 import urllib.error
 import urllib.request
 
-import daemon_test
+sys.dont_write_bytecode = True
+import daemon_test  # noqa: E402
 from daemon_test import BENCH, DAEMON, until, window_args
 
 SECONDS_MAX = 60
