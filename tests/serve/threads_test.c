@@ -17,7 +17,7 @@
 struct stress {
     struct fixture *f;
     atomic_bool over;
-    atomic_uint ended[GRPC_CODES], lost, proved;
+    atomic_uint ended[GRPC_CODES], lost, proved, connected;
     bool stops; /* the server is stopped while they call */
 };
 
@@ -78,6 +78,7 @@ static void *client_main(void *context)
     struct stress_client *me = context;
     struct stress *s = me->stress;
     struct client *c = fixture_connect(s->f);
+    atomic_fetch_add(&s->connected, 1);
     for (int i = 0; i < CALLS && !c->lost && !c->goaway; i++) {
         struct client_call *call = some_call(c, &me->seed);
         client_step(c);
@@ -136,6 +137,8 @@ static void run(struct fixture *f, bool stops)
     for (unsigned i = 0; i < FINISHES; i++)
         assert_int_equal(pthread_create(&finishers[i], NULL, finisher_main, &s), 0);
     if (stops) {
+        while (atomic_load(&s.connected) < CLIENTS) /* a stopped server lets nobody in */
+            sched_yield();
         fake_wait_jobs(f->service, 50);
         proving_stop(f->proving, 20);
         f->proving = NULL;
