@@ -98,11 +98,42 @@ class Pages(Case):
     def test_failures_are_shown(self):
         path = self.config()
         self.start(path)
-        (self.dir / "wrong").write_bytes(b"\0" * 1000)
-        args = window_args()
-        r = self.bench("single", "--config", path, *args, "--vk", daemon_test.DATA / "porep-2k/porep-2k.vk", code=7)
-        self.assertEqual(self.status()["recent"][0]["state"], "completed")  # it was the client's key
-        self.assertEqual(self.status()["recent"][0]["error"], "")
+        wrong = window_args()
+        wrong[wrong.index("--randomness") + 1] = "01" * 32
+        self.bench("single", "--config", path, *wrong, code=1)
+        self.bench("single", "--config", path, *window_args())
+        last, before = self.status()["recent"]
+        self.assertEqual((last["state"], last["error"]), ("completed", ""))
+        self.assertEqual((before["state"], before["proof_kind"]), ("failed", "window-post"))
+        self.assertIn("challenge", before["error"])
+
+    def test_ap14_metrics(self):
+        """Three good, two bad, one refused; every name is documented, every family stands together with its type."""
+        path = self.config()
+        self.start(path)
+        wrong = window_args()
+        wrong[wrong.index("--randomness") + 1] = "01" * 32
+        self.bench("batch", "--config", path, *window_args(), "-c", 3)
+        self.bench("batch", "--config", path, *wrong, "-c", 2, code=1)
+        self.bench("single", "--config", path, "-t", "wpost", "--registered-proof", 99, "--miner-id", "1", "--randomness",
+                   "00" * 32, "--vanilla", daemon_test.DATA / "window-2k/v1-sector-1.vproof", code=1)
+        text = self.get("/metrics")[1]
+        for line in ("cuzk_proofs_completed_total 3", "cuzk_proofs_failed_total 2", 'cuzk_proofs_failed{proof_kind="window_post"} 2',
+                     'cuzk_proof_duration_seconds_count{proof_kind="window_post"} 3'):
+            self.assertIn(line + "\n", text)
+        documented = (daemon_test.ROOT / "docs/metrics.md").read_text()
+        family, families = None, {}
+        for line in text.splitlines():
+            if line.startswith("# TYPE "):
+                family, kind = line.split()[2:]
+                self.assertNotIn(family, families, "a family in two places")
+                families[family] = kind
+                self.assertIn(f"`{family}`", documented, "a metric that is not documented")
+            elif not line.startswith("#"):
+                name = line.split("{")[0].split(" ")[0]
+                ends = ("", "_bucket", "_sum", "_count") if families[family] == "histogram" else ("",)
+                self.assertIn(name, [family + end for end in ends])
+                float(line.rsplit(" ", 1)[1])
 
     def test_st06_served_while_parameters_load(self):
         """Alive and answering, but not ready, while a circuit loads whose digest is not cached; the probes say which phase."""
