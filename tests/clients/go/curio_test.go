@@ -22,61 +22,6 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// PoRep from both writers of C1 outputs, one of them with the sector size left to the daemon; each proof is verified anew.
-func TestPoRepOfBothWriters(t *testing.T) {
-	c := dial(t, shared(t).target())
-	rust, golang := porep(t, c1Rust(t)), porep(t, c1Go(t))
-	rust.SectorSize = 0
-	if bytes.Equal(rust.VanillaProof, golang.VanillaProof) {
-		t.Fatal("both writers give the same bytes")
-	}
-	var wait sync.WaitGroup
-	for _, submit := range []*pb.SubmitProofRequest{rust, golang} {
-		wait.Go(func() {
-			result, err := c.prove(t, submit)
-			if err != nil {
-				t.Errorf("Prove: %v", err)
-				return
-			}
-			completed(t, submit, result)
-			verified(t, result.Proof)
-			if result.SynthesisMs > result.TotalMs || result.GpuComputeMs > result.TotalMs {
-				t.Errorf("times of parts exceed the whole: %v", result)
-			}
-		})
-	}
-	wait.Wait()
-}
-
-// Every kind that Curio asks for at this size, and ten at once on one connection.
-func TestTenAtOnce(t *testing.T) {
-	c := dial(t, shared(t).target())
-	var wait sync.WaitGroup
-	var mu sync.Mutex
-	jobs := map[string]bool{}
-	for i := range 10 {
-		submit := window(t)
-		if i == 9 {
-			submit = winning(t)
-		}
-		wait.Go(func() {
-			result, err := c.prove(t, submit)
-			if err != nil {
-				t.Errorf("Prove: %v", err)
-				return
-			}
-			completed(t, submit, result)
-			mu.Lock()
-			defer mu.Unlock()
-			jobs[result.JobId] = true
-		})
-	}
-	wait.Wait()
-	if len(jobs) != 10 {
-		t.Errorf("ten requests were %d jobs", len(jobs))
-	}
-}
-
 func TestUnixSocket(t *testing.T) {
 	d := start(t, "", toml{"srs": {`preload = ["wpost-2k"]`}})
 	for _, target := range []string{d.target(), "unix:" + filepath.Join(d.dir, "s")} {

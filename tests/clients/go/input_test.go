@@ -17,11 +17,13 @@ import (
 )
 
 const (
-	miner      = 1000
-	sealProof  = 5 // StackedDrg2KiBV1_1
-	winPost    = 0
-	windowPost = 5
-	sectorSize = 2048
+	miner          = 1000
+	sealProof      = 5 // StackedDrg2KiBV1_1
+	winPost        = 0
+	windowPost     = 5
+	windowPostV1_2 = 10
+	updateProof    = 0 // StackedDrg2KiBV1
+	sectorSize     = 2048
 )
 
 func data(t testing.TB, name string) []byte {
@@ -108,6 +110,25 @@ func winning(t testing.TB) *pb.SubmitProofRequest {
 		VanillaProofs: [][]byte{data(t, "winning-2k/sector-1.vproof")}}
 }
 
+func snap(t testing.TB) *pb.SubmitProofRequest {
+	var info map[string]any
+	if err := json.Unmarshal(data(t, "snap-2k/info.json"), &info); err != nil {
+		t.Fatal(err)
+	}
+	commitment := func(name string) []byte {
+		text, _ := info[name].(string)
+		out, err := hex.DecodeString(text)
+		if err != nil || len(out) != 32 {
+			t.Fatalf("snap-2k/info.json: no %s", name)
+		}
+		return out
+	}
+	return &pb.SubmitProofRequest{RequestId: fresh("snap"), ProofKind: pb.ProofKind_SNAP_DEALS_UPDATE,
+		RegisteredProof: updateProof, Priority: pb.Priority_NORMAL, MinerId: miner, SectorNumber: 1,
+		CommROld: commitment("comm_r_old"), CommRNew: commitment("comm_r_new"), CommDNew: commitment("comm_d_new"),
+		VanillaProofs: [][]byte{data(t, "snap-2k/partition-0.vproof")}}
+}
+
 // again is the same request under another id.
 func again(submit *pb.SubmitProofRequest, id string) *pb.SubmitProofRequest {
 	copy := proto.Clone(submit).(*pb.SubmitProofRequest)
@@ -124,6 +145,15 @@ func padded(c1 []byte, size int) []byte {
 	return append(out, c1[end:]...)
 }
 
+// porepKey is the key of the PoRep parameters that the daemon has.
+func porepKey(t testing.TB) string {
+	keys, _ := filepath.Glob(filepath.Join(setting(t, "CUZK_TEST_PARAMS_DIR"), "*stacked-proof-of-replication*.vk"))
+	if len(keys) != 1 {
+		t.Fatalf("there are %d keys of a PoRep, not one", len(keys))
+	}
+	return keys[0]
+}
+
 // verified demands that the tool accepts a PoRep proof, as Curio verifies each in Go.
 func verified(t testing.TB, proof []byte) {
 	t.Helper()
@@ -131,13 +161,9 @@ func verified(t testing.TB, proof []byte) {
 	if err := os.WriteFile(file, proof, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	keys, _ := filepath.Glob(filepath.Join(setting(t, "CUZK_TEST_PARAMS_DIR"), "*stacked-proof-of-replication*.vk"))
-	if len(keys) != 1 {
-		t.Fatalf("there are %d keys of a PoRep, not one", len(keys))
-	}
 	c1 := filepath.Join(setting(t, "CUZK_TEST_DATA"), "porep-2k/c1-wrapped.json")
 	out, err := exec.Command(setting(t, "CUZK_TEST_TOOL"), "verify", "--allow-test-params", "--c1", c1, "--miner-id",
-		fmt.Sprint(miner), "--vk", keys[0], "--proof", file).CombinedOutput()
+		fmt.Sprint(miner), "--vk", porepKey(t), "--proof", file).CombinedOutput()
 	if err != nil {
 		t.Errorf("the proof does not verify: %v\n%s", err, out)
 	}

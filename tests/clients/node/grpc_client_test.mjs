@@ -3,7 +3,7 @@
 //   CUZK_TEST_DAEMON, CUZK_TEST_PARAMS_DIR, CUZK_TEST_DATA: as the other tests of the daemon.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -11,6 +11,9 @@ import { fileURLToPath } from "node:url";
 
 import grpc from "@grpc/grpc-js";
 import loader from "@grpc/proto-loader";
+
+import { inputsOfC1, isValid, readKey } from "./groth16_check.mjs";
+import { publicInputs } from "./public_inputs.mjs";
 
 const setting = (name) => process.env[name] ?? assert.fail(`${name} is not set`);
 const data = (name) => readFileSync(join(setting("CUZK_TEST_DATA"), name));
@@ -66,6 +69,63 @@ const window = () => ({
   vanilla_proofs: [data("window-2k/v1-sector-1.vproof"), data("window-2k/v1-sector-2.vproof")],
 });
 
+// A kind of job: a request, the key that its proof is checked with, and the public inputs, which are derived here.
+const path = (name) => join(setting("CUZK_TEST_DATA"), name);
+const info = (name) => JSON.parse(data(name));
+const fresh = () => ({ request_id: `mixed-1000-node-${process.pid}-${++count}`, miner_id: 1000 });
+const windowJob = (name, api, registered_proof, partition_index) => ({
+  name: `window ${name} partition ${partition_index}`,
+  key: path("window-2k/window-2k.vk"),
+  inputs: () => publicInputs(info(`window-2k/${name}.info.json`), "window", partition_index, api),
+  submit: () => ({
+    ...window(),
+    registered_proof,
+    partition_index,
+    vanilla_proofs: (partition_index ? [3] : [1, 2]).map((i) => data(`window-2k/${name}-sector-${i}.vproof`)),
+  }),
+});
+const porepKey = () => {
+  const folder = setting("CUZK_TEST_PARAMS_DIR");
+  const found = readdirSync(folder).filter((name) => /stacked-proof-of-replication.*\.vk$/.test(name));
+  assert.equal(found.length, 1);
+  return join(folder, found[0]);
+};
+const kinds = {
+  porep: {
+    name: "porep",
+    get key() { return porepKey(); },
+    inputs: () => inputsOfC1(info("porep-2k/c1.json"), 0),
+    submit: () => ({
+      ...fresh(), proof_kind: "POREP_SEAL_COMMIT", registered_proof: 5, sector_number: 1, priority: "NORMAL",
+      vanilla_proof: data("porep-2k/c1-wrapped.json"),
+    }),
+  },
+  snap: {
+    name: "snap",
+    key: path("snap-2k/snap-2k.vk"),
+    inputs: () => publicInputs(info("snap-2k/info.json"), "snap"),
+    submit: () => {
+      const { comm_r_old, comm_r_new, comm_d_new } = info("snap-2k/info.json");
+      const bytes = (hex) => Buffer.from(hex, "hex");
+      return {
+        ...fresh(), proof_kind: "SNAP_DEALS_UPDATE", registered_proof: 0, vanilla_proofs: [data("snap-2k/partition-0.vproof")],
+        comm_r_old: bytes(comm_r_old), comm_r_new: bytes(comm_r_new), comm_d_new: bytes(comm_d_new),
+      };
+    },
+  },
+  winning: {
+    name: "winning",
+    key: path("winning-2k/winning-2k.vk"),
+    inputs: () => publicInputs(info("winning-2k/info.json"), "winning"),
+    submit: () => ({
+      ...fresh(), proof_kind: "WINNING_POST", registered_proof: 0, priority: "CRITICAL",
+      randomness: Buffer.from(info("winning-2k/info.json").randomness, "hex"), vanilla_proofs: [data("winning-2k/sector-1.vproof")],
+    }),
+  },
+  v1: [0, 1].map((k) => windowJob("v1", "1.0.0", 5, k)),
+  v1_2: [0, 1].map((k) => windowJob("v1_2", "1.2.0", 10, k)),
+};
+
 let tcp, client;
 before(async () => {
   tcp = startDaemon("127.0.0.1:0");
@@ -79,16 +139,25 @@ after(async () => {
   assert.deepEqual(end, { code: 0, signal: null });
 });
 
-test("ten proofs at once, status beside them", async () => {
-  const proofs = Promise.all(Array.from({ length: 10 }, () => call(client, "Prove", { submit: window() })));
+test("twenty jobs of every kind at once, status beside them", async () => {
+  const { porep, snap, winning, v1, v1_2 } = kinds;
+  const partitions = [...v1, ...v1_2];
+  const jobs = [porep, snap, ...partitions, winning, winning, ...partitions, winning, winning, ...partitions, snap, porep];
+  assert.equal(jobs.length, 20);
+  const proofs = Promise.all(jobs.map((job) => call(client, "Prove", { submit: job.submit() })));
   for (let i = 0; i < 10; i++) {
     const status = await call(client, "GetStatus", {}, 5);
     assert.ok(status.queues.some((queue) => queue.proof_kind === "window-post"));
   }
-  for (const { result } of await proofs) {
+  const results = (await proofs).map(({ result }) => result);
+  const keys = new Map(jobs.map(({ key }) => [key, readKey(key)]));
+  results.forEach((result, i) => {
     assert.equal(result.status, "COMPLETED", result.error_message);
-    assert.equal(result.proof.length, 192);
-  }
+    assert.ok(isValid(keys.get(jobs[i].key), result.proof, jobs[i].inputs()), `the proof of ${jobs[i].name}, job ${i}`);
+  });
+  assert.equal(new Set(results.map(({ job_id }) => job_id)).size, 20);
+  const [first, second] = v1.map((job) => jobs.indexOf(job)); // one key, other inputs
+  assert.ok(!isValid(keys.get(jobs[first].key), results[first].proof, jobs[second].inputs()), "a proof of another partition");
 });
 
 test("a large message", async () => {
