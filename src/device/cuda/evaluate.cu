@@ -1,10 +1,15 @@
-/* Evaluation of rows on the card: a thread a row, a block GPU_CHUNK_ROWS rows in circuit order, so that
- * neighbours read neighbouring items and bits and mostly do the same.
+/* Evaluation of rows on the card: a thread a row. A warp takes neighbours in circuit order, which read
+ * neighbouring items and bits and mostly do the same.
  *
  * What costs is writing: 64 bytes a row, to places in bit-reversed order, which are far apart for rows that
- * are near. Rows a quarter of the domain apart are neighbours there: blocks that run at the same time take
- * their rows from the four quarters, and the four 32-byte sectors of a line meet in the cache. */
+ * are near. The rows that stand side by side there are an eighth of the domain apart: so the eight warps of a
+ * block take 32 rows of each eighth, and exchange values in shared memory to write 256 bytes at a time. */
 #include "device/cuda/witness_access.cuh"
+
+/* Domains (log) up to which blocks exchange values: for tests, whose threads exchange slowly. */
+#ifndef EVALUATE_TILED_MOST
+#define EVALUATE_TILED_MOST 32
+#endif
 
 using namespace gpu;
 
@@ -86,21 +91,17 @@ DEVICE uint32_t instance_of_row(const gpu_tables &t, uint32_t row)
     return low;
 }
 
-__global__ void BOUNDS(GPU_CHUNK_ROWS, 4)
-    evaluate_rows(void *a, void *b, const uint32_t *bits, const void *values, gpu_tables t, uint32_t log_size)
+struct row_values {
+    fr a, b;
+};
+
+DEVICE row_values values_of(const uint32_t *bits, const void *values, const gpu_tables &t, uint32_t row)
 {
-    uint32_t chunk = blockIdx.x;
-    if (log_size >= 12) /* the lowest two bits of the block choose the quarter */
-        chunk = (chunk & 3) << (log_size - 10) | chunk >> 2;
-    uint32_t row = chunk * GPU_CHUNK_ROWS + threadIdx.x;
-    if (row >> log_size)
-        return;
-    uint32_t place = log_size ? __brev(row) >> (32 - log_size) : 0;
+    row_values out = {fr_zero(), fr_zero()};
     if (row >= t.rows) {
-        fr zero = fr_zero();
-        put_element(a, place, row - t.rows < t.inputs ? element(values, row - t.rows) : zero);
-        put_element(b, place, zero);
-        return;
+        if (row - t.rows < t.inputs)
+            out.a = element(values, row - t.rows);
+        return out;
     }
     gpu_instance n = t.instances[instance_of_row(t, row)];
     row_view v = {bits, values, t.ports + n.first_port, n.first_aux, n.first_value};
@@ -110,8 +111,56 @@ __global__ void BOUNDS(GPU_CHUNK_ROWS, 4)
     for (uint32_t side = 0; side < 2; side++) {
         uint32_t to = at[side + 1];
         fr x = from & 1 ? any_value(v, t, from >> 1, to >> 1) : small_value(v, t, from >> 1, to >> 1);
-        put_element(side ? b : a, place, x);
+        if (side)
+            out.b = x;
+        else
+            out.a = x;
         from = to;
+    }
+    return out;
+}
+
+/* Each for itself: for domains too small to have eighths of 32 rows. */
+__global__ void evaluate_few(void *a, void *b, const uint32_t *bits, const void *values, gpu_tables t,
+                             uint32_t log_size)
+{
+    uint32_t row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >> log_size)
+        return;
+    uint32_t place = log_size ? __brev(row) >> (32 - log_size) : 0;
+    row_values x = values_of(bits, values, t, row);
+    put_element(a, place, x.a);
+    put_element(b, place, x.b);
+}
+
+#define TILE_ROWS 32 /* of each eighth */
+#define TILE_SIZE (8 * TILE_ROWS)
+#define TILE_STEP (TILE_ROWS + 1) /* between eighths in shared memory: other banks */
+
+DEVICE uint32_t reversed3(uint32_t x)
+{
+    return (x & 1) << 2 | (x & 2) | x >> 2;
+}
+
+/* Block: the eight elements that begin at place 8 reverse(row) for each of its rows of the first eighth; the
+ * rows of eighth e are number reversed3(e) of them. A thread then moves halves of elements. */
+__global__ void BOUNDS(TILE_SIZE, 4)
+    evaluate_rows(void *a, void *b, const uint32_t *bits, const void *values, gpu_tables t, uint32_t log_size)
+{
+    __shared__ uint4 tile[2][8 * TILE_STEP * 2];
+    uint32_t eighth = threadIdx.x / TILE_ROWS, lane = threadIdx.x % TILE_ROWS;
+    uint32_t first = blockIdx.x * TILE_ROWS, log_eighth = log_size - 3;
+    row_values x = values_of(bits, values, t, (eighth << log_eighth) + first + lane);
+    uint32_t slot = reversed3(eighth) * TILE_STEP + lane;
+    put_element(tile[0], slot, x.a);
+    put_element(tile[1], slot, x.b);
+    __syncthreads();
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t piece = i * TILE_SIZE + threadIdx.x, row = piece / 16;
+        uint32_t from = 2 * (piece % 16 / 2 * TILE_STEP + row) + piece % 2;
+        size_t to = (size_t)(__brev(first + row) >> (32 - log_eighth)) * 16 + piece % 16;
+        ((uint4 *)a)[to] = tile[0][from];
+        ((uint4 *)b)[to] = tile[1][from];
     }
 }
 
@@ -123,8 +172,12 @@ struct status gpu_evaluate_rows(void *a_dev, void *b_dev, const uint64_t *bits, 
                                 const struct gpu_tables *t, unsigned log_size, struct CUstream_st *stream)
 {
     size_t size = (size_t)1 << log_size;
-    LAUNCH(evaluate_rows, divide_up(size, GPU_CHUNK_ROWS), GPU_CHUNK_ROWS, 0, stream, a_dev, b_dev,
-           (const uint32_t *)bits, values, *t, log_size);
+    if (size < 8 * TILE_ROWS * 2 || log_size > EVALUATE_TILED_MOST)
+        LAUNCH(evaluate_few, divide_up(size, 128), 128, 0, stream, a_dev, b_dev, (const uint32_t *)bits,
+               values, *t, log_size);
+    else
+        LAUNCH(evaluate_rows, size / TILE_SIZE, TILE_SIZE, 0, stream, a_dev, b_dev, (const uint32_t *)bits,
+               values, *t, log_size);
     LAUNCH_TRY();
     return status_ok();
 }

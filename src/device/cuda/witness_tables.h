@@ -42,7 +42,7 @@ enum gpu_expander {
 };
 
 #define GPU_SMALL_MAX  64  /* small sums stay within this many either way */
-#define GPU_CHUNK_ROWS 256 /* rows of a block */
+#define GPU_CHUNK_ROWS 256 /* rows whose first instance is known */
 #define GPU_PARAMETERS 24
 
 struct gpu_instance {

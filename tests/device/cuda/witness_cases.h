@@ -15,8 +15,8 @@ struct witness_case {
 MUST_USE struct status witness_case_make(struct witness_case *out, const char *name, const struct work *work);
 void witness_case_end(struct witness_case *c);
 
-/* Expansion and evaluation on the device against those of the CPU, bit for bit, twice in the same memory.
- * Prints what differs and returns false. */
+/* Expansion and evaluation on the device against those of the CPU, bit for bit; small ones twice in the same
+ * memory. Prints what differs and returns false. */
 bool compare_witness(const struct witness_case *c, const char *name, const struct work *work);
 /* Says nothing of statuses: for tests that make calls fail. */
 void compare_witness_quietly(bool on);
