@@ -191,6 +191,11 @@ static bool idle(const struct engine_service *s)
            s->delivering == 0;
 }
 
+void service_stop_loads(struct engine_service *s)
+{
+    atomic_store(&s->loads_cancel.requested, true);
+}
+
 static void stop_threads(struct engine_service *s)
 {
     service_lock(s);

@@ -85,6 +85,8 @@ void service_crashed(void);
 /* The caller is gone: counts as such for the job (orphan rule) unless it was submitted detached. */
 void service_unwait(struct engine_service *service, uint64_t waiter);
 MUST_USE struct status service_cancel(struct engine_service *service, const char *id, bool *was_running);
+/* Loads that are under way fail as cancelled, and so does every one after them: the process is about to end. */
+void service_stop_loads(struct engine_service *service);
 /* Stops admission (WinningPoSt last); calls back when drained. */
 void service_drain(struct engine_service *service, void (*drained)(void *context), void *context);
 void service_end(struct engine_service *service); /* cancels what runs, waits for it */

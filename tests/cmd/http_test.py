@@ -234,6 +234,38 @@ class Pages(Case):
         self.assertIn(503, codes)
 
 
+class Stopping(Case):
+    def test_sh01_while_parameters_load(self):
+        """Signals are heard in the midst of a long load, which is given up."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                path = self.config(srs={"preload": ["porep-2k"]})
+                said = self.log.read_text().count("loading porep-2k") if self.log.exists() else 0
+                daemon = self.start(path, ready=False)
+                until(lambda: self.log.exists() and self.log.read_text().count("loading porep-2k") > said)
+                daemon.send_signal(signal.SIGHUP)
+                daemon.send_signal(signal.SIGUSR1)  # nobody's business
+                daemon.send_signal(number)
+                self.assertEqual(daemon.wait(timeout=60), 0)
+                self.assertIn("came while parameters load", self.log.read_text())
+                self.assertNotIn("cuzk-daemon ready", self.log.read_text())
+                self.assertIn("ending stopped cleanly", (self.dir / "state" / "run-record").read_text())
+                self.assertFalse(self.socket.exists())
+
+    def test_sh01_second_signal(self):
+        """A drain that would take long ends at the second signal; the caller is told."""
+        path = self.config(daemon={"drain_timeout": "10m"})
+        daemon = self.start(path)
+        batch = self.batch(path, 100, 50)
+        until(lambda: self.status()["counters"]["queue_depth"] + self.status()["counters"]["running"] >= 40)
+        daemon.terminate()
+        until(lambda: "draining" in self.log.read_text())
+        daemon.terminate()
+        self.assertEqual(daemon.wait(timeout=60), 0)
+        self.assertIn("what still runs is cancelled", self.log.read_text())
+        self.assertGreater(json.loads(batch.communicate()[0])["failed"], 0)
+
+
 class Manager(Case):
     """A service manager's socket, by hand."""
 

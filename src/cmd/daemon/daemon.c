@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,13 +26,40 @@ static const char *const CIRCUITS[] = {
 };
 #define CIRCUITS_COUNT (sizeof CIRCUITS / sizeof CIRCUITS[0])
 
+/* SIGUSR1 is from this process itself: a thread tells the main one that something is over. */
+static void our_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGHUP);
+    sigaddset(set, SIGUSR1);
+}
+
+static int wait_signal(uint64_t timeout_ms)
+{
+    sigset_t set;
+    our_signals(&set);
+    if (timeout_ms == UINT64_MAX)
+        return sigwaitinfo(&set, NULL);
+    struct timespec t = {(time_t)(timeout_ms / 1000), (long)(timeout_ms % 1000) * 1000000};
+    return sigtimedwait(&set, NULL, &t);
+}
+
+static bool is_end(int signal_number)
+{
+    return signal_number == SIGTERM || signal_number == SIGINT;
+}
+
+static const char *signal_text(int signal_number)
+{
+    return signal_number == SIGTERM ? "SIGTERM" : "SIGINT";
+}
+
 void daemon_block_signals(void)
 {
     sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
+    our_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
@@ -222,6 +250,45 @@ static struct status preload(struct daemon *d)
     return status_ok();
 }
 
+struct loading {
+    struct daemon *daemon;
+    struct status status;
+    atomic_bool over;
+};
+
+static void *load_main(void *context)
+{
+    struct loading *l = context;
+    l->status = preload(l->daemon);
+    atomic_store(&l->over, true);
+    kill(getpid(), SIGUSR1);
+    return NULL;
+}
+
+/* In a thread of its own, so that signals are heard while 47 GB are read. */
+static struct status load_and_listen(struct daemon *d)
+{
+    struct loading l = {.daemon = d};
+    pthread_t thread;
+    int error = pthread_create(&thread, NULL, load_main, &l);
+    if (error != 0)
+        return status_error(STATUS_MEMORY, "cannot start the thread that loads parameters: %s",
+                            strerror(error));
+    while (!atomic_load(&l.over)) {
+        int signal_number = wait_signal(UINT64_MAX);
+        if (signal_number == SIGHUP)
+            log_reopen(d->log);
+        if (!is_end(signal_number) || d->interrupted != 0)
+            continue;
+        log_line(d->log, LOG_INFO, "%s came while parameters load: that is given up",
+                 signal_text(signal_number));
+        d->interrupted = signal_number;
+        service_stop_loads(d->service);
+    }
+    pthread_join(thread, NULL);
+    return d->interrupted != 0 ? status_ok() : l.status;
+}
+
 struct status daemon_start(struct daemon *d)
 {
     daemon_phase(d, "starting the engine", NULL);
@@ -231,7 +298,9 @@ struct status daemon_start(struct daemon *d)
     TRY(outside_serve(d));
     log_line(d->log, LOG_INFO, "listening on %s", d->address);
     daemon_phase(d, "loading parameters", NULL);
-    TRY(preload(d));
+    TRY(load_and_listen(d));
+    if (d->interrupted != 0)
+        return status_ok();
     proving_ready(d->proving, true);
     daemon_phase(d, "ready", NULL);
     log_line(d->log, LOG_INFO, "cuzk-daemon ready, serving on %s", d->address);
@@ -243,45 +312,25 @@ struct status daemon_start(struct daemon *d)
 static void drained(void *context)
 {
     (void)context;
-    kill(getpid(), SIGTERM); /* wakes the wait below */
-}
-
-static int wait_signal(uint64_t timeout_ms)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    if (timeout_ms == UINT64_MAX)
-        return sigwaitinfo(&set, NULL);
-    struct timespec t = {(time_t)(timeout_ms / 1000), (long)(timeout_ms % 1000) * 1000000};
-    return sigtimedwait(&set, NULL, &t);
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    kill(getpid(), SIGUSR1); /* wakes the wait below */
 }
 
 static bool drain(struct daemon *d)
 {
     struct service_view *view = mem_alloc(1, sizeof *view);
-    uint64_t until = now_ms() + d->config.daemon.drain_timeout_ms;
+    uint64_t until = monotonic_ms() + d->config.daemon.drain_timeout_ms;
     daemon_phase(d, "draining", NULL);
     log_line(d->log, LOG_INFO, "draining: running proofs end, new ones are refused; at most %llu s",
              (unsigned long long)(d->config.daemon.drain_timeout_ms / 1000));
     proving_drain(d->proving);
     service_drain(d->service, drained, NULL);
     bool done = false;
-    while (!done && now_ms() < until) {
-        int signal_number = wait_signal(until - now_ms());
+    while (!done && monotonic_ms() < until) {
+        int signal_number = wait_signal(until - monotonic_ms());
         if (signal_number == SIGHUP)
             log_reopen(d->log);
-        if (signal_number == SIGINT)
-            break; /* a person will not wait */
+        if (is_end(signal_number))
+            break; /* told twice: whoever it is will not wait */
         if (view == NULL)
             break;
         service_look(d->service, view);
@@ -293,14 +342,14 @@ static bool drain(struct daemon *d)
 
 int daemon_serve(struct daemon *d)
 {
-    int signal_number;
-    while ((signal_number = wait_signal(UINT64_MAX)) == SIGHUP || signal_number < 0)
-        if (signal_number == SIGHUP)
+    int signal_number = d->interrupted;
+    while (!is_end(signal_number))
+        if ((signal_number = wait_signal(UINT64_MAX)) == SIGHUP)
             log_reopen(d->log);
-    log_line(d->log, LOG_INFO, "%s received", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
+    log_line(d->log, LOG_INFO, "%s received", signal_text(signal_number));
     bool clean = drain(d);
     if (!clean)
-        log_line(d->log, LOG_WARN, "drain timeout: what still runs is cancelled");
+        log_line(d->log, LOG_WARN, "what still runs is cancelled");
     daemon_stop(d);
     return 0;
 }

@@ -33,6 +33,7 @@ struct daemon {
     struct notify *notify;
     struct site *site; /* NULL: no daemon.status_listen */
     char status_address[160];
+    int interrupted;         /* the signal that came while parameters loaded */
     pthread_mutex_t looking; /* while somebody looks at the service: for the two below */
     bool draining, stopping;
 };
@@ -44,7 +45,7 @@ void daemon_phase(struct daemon *d, const char *phase, const char *ending);
 MUST_USE struct status daemon_lock(struct daemon *d);
 /* Budget and workers; refuses what the machine cannot hold unless memory.overcommit. */
 MUST_USE struct status daemon_plan(struct daemon *d);
-/* Engine, listener, parameters: until "ready". */
+/* Engine, listener, parameters: until "ready". Success with `interrupted` set: told to end before that. */
 MUST_USE struct status daemon_start(struct daemon *d);
 /* Waits for signals; drains. The exit code. */
 int daemon_serve(struct daemon *d);
