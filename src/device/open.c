@@ -45,7 +45,7 @@ static struct status open_card(struct devices *out, const struct devices_request
 {
     struct device *device;
     struct device_cuda_facts facts;
-    TRY(device_cuda_open(&device, ordinal));
+    TRY(device_cuda_open(&device, ordinal, r->memory_limit));
     struct status s = device_cuda_facts(&facts, device);
     if (status_failed(&s) || !is_wanted(r, ordinal, &facts, used))
         device->operations->close(device);

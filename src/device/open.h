@@ -22,7 +22,8 @@ struct devices_request {
     const char *const *cards;
     size_t cards_count;
     bool require_all;
-    uint32_t most; /* cards to open; 0: all */
+    uint32_t most;         /* cards to open; 0: all */
+    uint64_t memory_limit; /* bytes of each card; 0: all */
 };
 MUST_USE struct status devices_open(struct devices *out, const struct devices_request *request,
                                     struct pool *pool);

@@ -11,9 +11,10 @@
  *   gpu_check spread GROUP LOG            the same for every distribution of scalars
  *   gpu_check bits GROUP MILLIONS
  *   gpu_check fixed GROUP LOG [BITS]
- *   gpu_check prove CIRCUIT [COUNT]       whole proofs with parameters made on the card, each verified
- *   gpu_check prove-as-cpu CIRCUIT        the same, and the CPU backend's partial sums beside them
- *   gpu_check setup CIRCUIT               the same, and the CPU's parameter set beside the card's
+ *   gpu_check prove CIRCUIT [COUNT [GB]]  whole proofs with parameters made on the card, each verified; as on
+ * a card of so much memory gpu_check prove-as-cpu CIRCUIT        the same, and the CPU backend's partial sums
+ * beside them gpu_check setup CIRCUIT               the same, and the CPU's parameter set beside the card's
+ *   gpu_check beside CIRCUIT COUNT OTHER  critical proofs of OTHER while COUNT proofs run
  *   gpu_check witness CIRCUIT [times]     a partition expanded and evaluated, as on the CPU; times: not
  * compared
  *
@@ -459,16 +460,29 @@ static struct status fixed_times(int group, unsigned log_size, uint32_t bits)
     return status_ok();
 }
 
-static void prove_part(int argc, char **argv, bool cpu_sums, bool cpu_params)
+/* prove CIRCUIT [COUNT [GIGABYTES]], prove-as-cpu, setup; beside CIRCUIT COUNT CRITICAL */
+static void prove_part(int argc, char **argv)
 {
+    bool setup = strcmp(argv[1], "setup") == 0, beside = strcmp(argv[1], "beside") == 0;
     struct backend_check check = {.circuit = argc > 2 ? argv[2] : "porep-2k",
                                   .count = argc > 3 ? (unsigned)atoi(argv[3]) : 3,
-                                  .cpu_sums = cpu_sums,
-                                  .cpu_params = cpu_params};
+                                  .cpu_sums = setup || strcmp(argv[1], "prove-as-cpu") == 0,
+                                  .cpu_params = setup,
+                                  .limit = !beside && argc > 4 ? (uint64_t)(atof(argv[4]) * 1e9) : 0};
     bool good = false;
-    struct status s = backend_check_run(&good, &check);
+    struct status s = beside ? backend_check_beside(&good, &check, argc > 4 ? argv[4] : "winning-32g")
+                             : backend_check_run(&good, &check);
     if (!failed(&s, check.circuit) && !good)
         failures++;
+}
+
+static bool is_prove_part(const char *part)
+{
+    static const char *const parts[] = {"prove", "prove-as-cpu", "setup", "beside"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(part, parts[i]) == 0)
+            return true;
+    return false;
 }
 
 static void each(int argc, char **argv, struct status (*run)(unsigned))
@@ -502,9 +516,8 @@ int main(int argc, char **argv)
         sanitize();
         return failures != 0;
     }
-    if (strcmp(part, "prove") == 0 || strcmp(part, "prove-as-cpu") == 0 || strcmp(part, "setup") == 0) {
-        bool setup = strcmp(part, "setup") == 0;
-        prove_part(argc, argv, setup || part[5] != 0, setup);
+    if (is_prove_part(part)) {
+        prove_part(argc, argv);
         return failures != 0;
     }
     s = measure_rates(strcmp(part, "rates") == 0);

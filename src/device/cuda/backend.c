@@ -13,31 +13,48 @@
 
 /* ---- turns ---- */
 
-struct status cuda_enter(struct device_cuda *cuda)
+struct status cuda_enter(struct device_cuda *cuda, bool alone)
 {
-    pthread_mutex_lock(&cuda->lock);
-    return cuda->lost ? cuda->reason : gpu_select(cuda->ordinal);
+    if (alone)
+        pthread_rwlock_wrlock(&cuda->loaded);
+    else
+        pthread_rwlock_rdlock(&cuda->loaded);
+    pthread_mutex_lock(&cuda->state);
+    struct status s = cuda->lost ? cuda->reason : status_ok();
+    pthread_mutex_unlock(&cuda->state);
+    return status_failed(&s) ? s : gpu_select(cuda->ordinal);
 }
 
 struct status cuda_leave(struct device_cuda *cuda, struct status s)
 {
+    pthread_mutex_lock(&cuda->state);
     if (s.code == STATUS_DEVICE && !cuda->lost && !gpu_answers()) {
         cuda->lost = true;
         cuda->reason =
             status_hint(s, "the card is lost to this process: restart it; the driver's log says more");
         s = cuda->reason;
     }
-    pthread_mutex_unlock(&cuda->lock);
+    pthread_mutex_unlock(&cuda->state);
+    pthread_rwlock_unlock(&cuda->loaded);
     return s;
 }
 
-void cuda_part(struct device_cuda *cuda, const char *name)
+void cuda_parts_begin(struct device_cuda *cuda, struct cuda_lane *lane)
 {
-    if (cuda->now_ms == NULL || cuda->parts_count == DEVICE_CUDA_PARTS)
+    lane->parts_count = 0;
+    if (cuda->now_ms == NULL)
+        return;
+    lane->part_began = cuda->now_ms();
+    cuda->last = lane;
+}
+
+void cuda_part(struct device_cuda *cuda, struct cuda_lane *lane, const char *name)
+{
+    if (cuda->now_ms == NULL || lane->parts_count == DEVICE_CUDA_PARTS)
         return;
     double now = cuda->now_ms();
-    cuda->parts[cuda->parts_count++] = (struct device_cuda_part){name, now - cuda->part_began};
-    cuda->part_began = now;
+    lane->parts[lane->parts_count++] = (struct device_cuda_part){name, now - lane->part_began};
+    lane->part_began = now;
 }
 
 /* ---- operations ---- */
@@ -50,17 +67,13 @@ static struct status plan(struct device_plan *out, struct device *device, const 
 
 static struct status load_srs(struct device_srs **out, struct device *device, const struct image *image)
 {
-    struct device_cuda *cuda = cuda_of(device);
-    struct status s = cuda_enter(cuda);
-    if (!status_failed(&s))
-        s = cuda_load_srs(out, cuda, image);
-    return cuda_leave(cuda, s);
+    return cuda_load_srs(out, cuda_of(device), image);
 }
 
 static void drop_srs(struct device *device, struct device_srs *srs)
 {
     struct device_cuda *cuda = cuda_of(device);
-    struct status s = cuda_enter(cuda); /* a lost card's memory is given up all the same */
+    struct status s = cuda_enter(cuda, true); /* a lost card's memory is given up all the same */
     cuda_drop_srs(srs);
     (void)cuda_leave(cuda, s);
 }
@@ -68,33 +81,56 @@ static void drop_srs(struct device *device, struct device_srs *srs)
 static struct status load_shape(struct device_shape **out, struct device *device, const struct shape *shape)
 {
     struct device_cuda *cuda = cuda_of(device);
-    struct status s = cuda_enter(cuda);
+    pthread_mutex_lock(&cuda->loading);
+    struct status s = cuda_enter(cuda, true);
     if (!status_failed(&s))
         s = cuda_load_shape(out, cuda, shape);
-    return cuda_leave(cuda, s);
+    s = cuda_leave(cuda, s);
+    pthread_mutex_unlock(&cuda->loading);
+    return s;
 }
 
 static void drop_shape(struct device *device, struct device_shape *shape)
 {
     struct device_cuda *cuda = cuda_of(device);
-    struct status s = cuda_enter(cuda);
+    struct status s = cuda_enter(cuda, true);
     cuda_drop_shape(cuda, shape);
     (void)cuda_leave(cuda, s);
+}
+
+/* A critical proof of a circuit that fits there goes its own way. */
+static struct cuda_lane *lane_of(struct device_cuda *cuda, const struct device_srs *srs,
+                                 const struct device_shape *shape, enum priority priority)
+{
+    struct cuda_lane *urgent = &cuda->lanes[LANE_URGENT];
+    struct proof_plan plan;
+    if (priority != PRIORITY_CRITICAL || srs->memory == NULL || urgent->arena == NULL)
+        return &cuda->lanes[LANE_WIDE];
+    struct status s = cuda_proof_plan(&plan, shape->shape, true, urgent->arena_bytes);
+    return status_failed(&s) ? &cuda->lanes[LANE_WIDE] : urgent;
 }
 
 static struct status prove_start(struct device_pending **out, struct device *device, struct device_srs *srs,
                                  struct device_shape *shape, const struct seeds *seeds,
                                  enum priority priority, const struct cancel *cancel)
 {
-    (void)priority;
     struct device_cuda *cuda = cuda_of(device);
     struct device_pending *pending = mem_alloc(1, sizeof *pending);
     if (pending == NULL)
         return mem_failed("pending proof", 1, sizeof *pending);
-    struct status s = cuda_enter(cuda);
-    if (!status_failed(&s))
-        s = cuda_prove(&pending->sums, cuda, srs, shape, seeds, cancel);
+    bool in_pieces = srs->memory == NULL; /* through staging */
+    if (in_pieces)
+        pthread_mutex_lock(&cuda->loading);
+    struct status s = cuda_enter(cuda, false);
+    if (!status_failed(&s)) {
+        struct cuda_lane *lane = lane_of(cuda, srs, shape, priority);
+        pthread_mutex_lock(&lane->turn);
+        s = cuda_prove(&pending->sums, cuda, lane, srs, shape, seeds, cancel);
+        pthread_mutex_unlock(&lane->turn);
+    }
     s = cuda_leave(cuda, s);
+    if (in_pieces)
+        pthread_mutex_unlock(&cuda->loading);
     if (status_failed(&s))
         mem_free(pending);
     else
@@ -120,27 +156,37 @@ static void discard(struct device *device, struct device_pending *pending)
 static enum device_state state(struct device *device, struct status *reason)
 {
     struct device_cuda *cuda = cuda_of(device);
-    pthread_mutex_lock(&cuda->lock);
+    pthread_mutex_lock(&cuda->state);
     enum device_state now = cuda->lost ? DEVICE_LOST : DEVICE_READY;
     *reason = cuda->lost ? cuda->reason : status_ok();
-    pthread_mutex_unlock(&cuda->lock);
+    pthread_mutex_unlock(&cuda->state);
     return now;
+}
+
+static void end_locks(struct device_cuda *cuda)
+{
+    pthread_rwlock_destroy(&cuda->loaded);
+    pthread_mutex_destroy(&cuda->loading);
+    pthread_mutex_destroy(&cuda->state);
+    for (int i = 0; i < LANES; i++)
+        pthread_mutex_destroy(&cuda->lanes[i].turn);
 }
 
 static void close_device(struct device *device)
 {
     struct device_cuda *cuda = cuda_of(device);
-    struct status s = cuda_enter(cuda);
+    struct status s = cuda_enter(cuda, true);
     CHECK(cuda->shapes == NULL);
-    gpu_free(cuda->arena);
+    cuda_drop_arenas(cuda);
     gpu_free(cuda->twiddles);
     for (int i = 0; i < 2; i++) {
         gpu_free_pinned(cuda->staging[i]);
         gpu_stream_close(cuda->copies[i]);
     }
-    gpu_stream_close(cuda->stream);
+    for (int i = 0; i < LANES; i++)
+        gpu_stream_close(cuda->lanes[i].stream);
     (void)cuda_leave(cuda, s);
-    pthread_mutex_destroy(&cuda->lock);
+    end_locks(cuda);
     mem_free(cuda);
 }
 
@@ -169,9 +215,11 @@ static struct status open_card(struct device_cuda *cuda)
         return status_error(STATUS_UNSUPPORTED,
                             "CUDA device %d (%s) is of compute capability %d.%d: %d.0 is the oldest possible",
                             cuda->ordinal, cuda->info.name, cuda->info.major, cuda->info.minor, OLDEST_MAJOR);
-    TRY(gpu_stream_open(&cuda->stream));
+    TRY(gpu_free_bytes(&cuda->free_first));
+    for (int i = 0; i < LANES; i++)
+        TRY(gpu_stream_open(&cuda->lanes[i].stream, i == LANE_URGENT));
     for (int i = 0; i < 2; i++) {
-        TRY(gpu_stream_open(&cuda->copies[i]));
+        TRY(gpu_stream_open(&cuda->copies[i], false));
         TRY(gpu_alloc_pinned(&cuda->staging[i], STAGING_BYTES, "staging"));
     }
     return status_ok();
@@ -182,16 +230,32 @@ struct status device_cuda_count(int *out)
     return gpu_count(out);
 }
 
-struct status device_cuda_open(struct device **out, int ordinal)
+/* Who loads goes before the proofs that come after it. */
+static bool make_locks(struct device_cuda *cuda)
+{
+    pthread_rwlockattr_t attributes;
+    bool good = pthread_rwlockattr_init(&attributes) == 0;
+    good = good &&
+           pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP) == 0 &&
+           pthread_rwlock_init(&cuda->loaded, &attributes) == 0;
+    good =
+        good && pthread_mutex_init(&cuda->loading, NULL) == 0 && pthread_mutex_init(&cuda->state, NULL) == 0;
+    for (int i = 0; i < LANES; i++)
+        good = good && pthread_mutex_init(&cuda->lanes[i].turn, NULL) == 0;
+    return good;
+}
+
+struct status device_cuda_open(struct device **out, int ordinal, uint64_t limit)
 {
     struct device_cuda *cuda = mem_alloc_zero(1, sizeof *cuda);
     if (cuda == NULL)
         return mem_failed("CUDA backend", 1, sizeof *cuda);
     cuda->device.operations = &OPERATIONS;
     cuda->ordinal = ordinal;
-    if (pthread_mutex_init(&cuda->lock, NULL) != 0) {
+    cuda->limit = limit;
+    if (!make_locks(cuda)) {
         mem_free(cuda);
-        return status_error(STATUS_MEMORY, "no mutex is left for CUDA device %d", ordinal);
+        return status_error(STATUS_MEMORY, "no lock is left for CUDA device %d", ordinal);
     }
     struct status s = open_card(cuda);
     if (status_failed(&s))
@@ -204,20 +268,21 @@ struct status device_cuda_open(struct device **out, int ordinal)
 struct status device_cuda_facts(struct device_cuda_facts *out, struct device *device)
 {
     struct device_cuda *cuda = cuda_of(device);
-    struct status s = cuda_enter(cuda);
+    struct status s = cuda_enter(cuda, true);
     memset(out, 0, sizeof *out);
     if (!status_failed(&s)) {
         size_t free_bytes = 0;
-        s = gpu_free_bytes(&free_bytes);
+        s = cuda_available(&free_bytes, cuda);
         memcpy(out->name, cuda->info.name, sizeof out->name);
         memcpy(out->bus, cuda->info.bus, sizeof out->bus);
         memcpy(out->uuid, cuda->info.uuid, sizeof out->uuid);
-        out->memory = cuda->info.bytes;
+        out->memory = cuda->limit > 0 && cuda->limit < cuda->info.bytes ? cuda->limit : cuda->info.bytes;
         out->free = free_bytes;
-        out->arena = cuda->arena_bytes;
+        out->arena = cuda->lanes[LANE_WIDE].arena_bytes;
+        out->arena_urgent = cuda->lanes[LANE_URGENT].arena_bytes;
         for (const struct device_shape *d = cuda->shapes; d != NULL && !status_failed(&s); d = d->next) {
             struct proof_plan p;
-            s = cuda_proof_plan(&p, d->shape, SIZE_MAX);
+            s = cuda_proof_plan(&p, d->shape, true, SIZE_MAX);
             if (!status_failed(&s) && p.least > out->arena_least)
                 out->arena_least = p.least;
         }
@@ -233,15 +298,17 @@ void device_cuda_clock(struct device *device, double (*now_ms)(void))
 size_t device_cuda_parts(struct device_cuda_part out[DEVICE_CUDA_PARTS], const struct device *device)
 {
     const struct device_cuda *cuda = (const struct device_cuda *)device;
-    memcpy(out, cuda->parts, sizeof cuda->parts);
-    return cuda->parts_count;
+    if (cuda->last == NULL)
+        return 0;
+    memcpy(out, cuda->last->parts, sizeof cuda->last->parts);
+    return cuda->last->parts_count;
 }
 
 struct status device_cuda_setup(struct device_srs **out, struct verifying_key *key, struct device *device,
                                 struct device_shape *shape, const struct toxic *toxic)
 {
     struct device_cuda *cuda = cuda_of(device);
-    struct status s = cuda_enter(cuda);
+    struct status s = cuda_enter(cuda, true);
     if (!status_failed(&s))
         s = cuda_setup(out, key, cuda, shape, toxic);
     return cuda_leave(cuda, s);
@@ -252,9 +319,11 @@ struct status device_cuda_points(void *out, struct device *device, const struct 
 {
     struct device_cuda *cuda = cuda_of(device);
     size_t bytes = query_point_bytes(query);
-    CHECK(first <= srs->counts.query[query] && count <= srs->counts.query[query] - first);
-    struct status s = cuda_enter(cuda);
+    CHECK(srs->memory != NULL && first <= srs->counts.query[query] &&
+          count <= srs->counts.query[query] - first);
+    struct status s = cuda_enter(cuda, true);
     if (!status_failed(&s))
-        s = gpu_download(out, srs->query[query] + first * bytes, count * bytes, cuda->stream);
+        s = gpu_download(out, srs->query[query] + first * bytes, count * bytes,
+                         cuda->lanes[LANE_WIDE].stream);
     return cuda_leave(cuda, s);
 }

@@ -1,18 +1,23 @@
 /* The CUDA backend: device.h over the kernels of this room, one device a card.
  *
- * Parameters, shapes and twiddles are resident. Scratch is one arena for all that is loaded, taken when
- * something is loaded and never during a proof: it is as large as the largest loaded circuit can use well,
- * and gives way (down to what that circuit needs at least) when further parameters come. A proof travels as
- * seeds; what comes back is five sums. One proof runs at a time: calls from several threads take turns. */
+ * Shapes and twiddles are resident, and parameters where they fit. A set that does not fit beside the least
+ * scratch stays where the image is; its points then pass through the card piece by piece in every proof,
+ * copied ahead while the piece before is summed (from pinned memory, where the image's can be pinned).
+ *
+ * Scratch is taken when something is loaded and never during a proof: as large as the largest loaded circuit
+ * can use well, it gives way (down to what that circuit needs at least) when further parameters come. A proof
+ * travels as seeds; what comes back is five sums. Two proofs can run at a time: one of any kind, and beside
+ * it a critical one of a small circuit, whose kernels go first; other calls take turns. */
 #ifndef CUZK_DEVICE_CUDA_BACKEND_H
 #define CUZK_DEVICE_CUDA_BACKEND_H
 
 #include "device/device.h"
 #include "groth16/setup.h"
 
-/* Opens card `ordinal`. Errors: STATUS_MISSING (no driver, no such card), STATUS_UNSUPPORTED (older than this
- * build has code for), STATUS_DEVICE, STATUS_MEMORY. */
-MUST_USE struct status device_cuda_open(struct device **out, int ordinal);
+/* Opens card `ordinal`, to use at most `limit` bytes of its memory (0: all). Errors: STATUS_MISSING (no
+ * driver, no such card), STATUS_UNSUPPORTED (older than this build has code for), STATUS_DEVICE,
+ * STATUS_MEMORY. */
+MUST_USE struct status device_cuda_open(struct device **out, int ordinal, uint64_t limit);
 /* Cards that there are; STATUS_MISSING if none. */
 MUST_USE struct status device_cuda_count(int *out);
 
@@ -20,6 +25,7 @@ MUST_USE struct status device_cuda_count(int *out);
 struct device_cuda_facts {
     char name[64], bus[20], uuid[40];
     uint64_t memory, free;       /* bytes of the card */
+    uint64_t arena_urgent;       /* scratch of the urgent lane */
     uint64_t arena, arena_least; /* scratch: what is held, and what the loaded circuits need at least */
 };
 MUST_USE struct status device_cuda_facts(struct device_cuda_facts *out, struct device *device);

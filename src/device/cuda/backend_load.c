@@ -23,15 +23,23 @@ static struct status upload(struct device_cuda *cuda, void *to_dev, const void *
     return gpu_wait(cuda->copies[1]);
 }
 
-/* Device memory; where there is too little, scratch gives way first. */
-static struct status alloc(struct device_cuda *cuda, void **out_dev, size_t bytes, const char *what)
+struct status cuda_alloc(struct device_cuda *cuda, void **out_dev, size_t bytes, const char *what)
 {
-    struct status s = gpu_alloc(out_dev, bytes, what);
-    if (s.code != STATUS_MEMORY || cuda->arena == NULL)
-        return s;
-    gpu_free(cuda->arena);
-    cuda->arena = NULL;
-    cuda->arena_bytes = 0;
+    size_t available;
+    *out_dev = NULL;
+    TRY(cuda_available(&available, cuda));
+    if (bytes <= available) {
+        struct status s = gpu_alloc(out_dev, bytes, what);
+        if (s.code != STATUS_MEMORY)
+            return s;
+    }
+    cuda_drop_arenas(cuda);
+    TRY(cuda_available(&available, cuda));
+    if (bytes > available)
+        return status_hint(status_error(STATUS_MEMORY,
+                                        "out of device memory: %s needs %zu bytes, %zu are free for us", what,
+                                        bytes, available),
+                           "load fewer circuits on this device, or end what else uses it");
     return gpu_alloc(out_dev, bytes, what);
 }
 
@@ -41,6 +49,9 @@ void cuda_drop_srs(struct device_srs *srs)
 {
     if (srs == NULL)
         return;
+    for (int q = 0; q < QUERY_COUNT; q++)
+        if (srs->pinned[q])
+            gpu_unpin(srs->host[q]);
     gpu_free(srs->memory);
     mem_free(srs);
 }
@@ -52,7 +63,7 @@ struct status cuda_srs_alloc(struct device_srs **out, struct device_cuda *cuda,
     if (srs == NULL)
         return mem_failed("parameters", 1, sizeof *srs);
     srs->counts = *counts;
-    struct status s = alloc(cuda, &srs->memory, cuda_srs_bytes(counts), "the parameter set");
+    struct status s = cuda_alloc(cuda, &srs->memory, cuda_srs_bytes(counts), "the parameter set");
     if (status_failed(&s)) {
         cuda_drop_srs(srs);
         return s;
@@ -66,24 +77,81 @@ struct status cuda_srs_alloc(struct device_srs **out, struct device_cuda *cuda,
     return s;
 }
 
-struct status cuda_load_srs(struct device_srs **out, struct device_cuda *cuda, const struct image *image)
+/* Whether proofs of this set's circuits can run beside it in what is left for them. */
+static struct status leaves_room(const struct device_cuda *cuda, const struct params_counts *counts)
 {
-    const void *from[QUERY_COUNT] = {image->h, image->l, image->a, image->b_g1, image->b_g2};
-    struct device_srs *srs;
-    struct status s = cuda_srs_alloc(&srs, cuda, &image->counts);
-    if (status_failed(&s)) {
-        struct status fit = cuda_fit(cuda); /* what is loaded goes on */
-        return status_failed(&fit) && s.code == STATUS_MEMORY ? fit : s;
+    for (const struct device_shape *d = cuda->shapes; d != NULL; d = d->next) {
+        struct params_counts own;
+        struct proof_plan p;
+        shape_params_counts(&own, d->shape);
+        if (memcmp(&own, counts, sizeof own) == 0)
+            TRY(cuda_proof_plan(&p, d->shape, true, cuda->lanes[LANE_WIDE].arena_bytes));
     }
-    for (enum query q = 0; q < QUERY_COUNT && !status_failed(&s); q++)
-        s = upload(cuda, (char *)srs->memory + (srs->query[q] - (const char *)srs->memory), from[q],
-                   (size_t)image->counts.query[q] * query_point_bytes(q));
+    return status_ok();
+}
+
+/* Memory for the set with scratch made right beside it, or no memory: then points stay in the image. */
+static struct status place(struct device_srs **out, struct device_cuda *cuda, const struct image *image)
+{
+    struct device_srs *srs = NULL;
+    struct status s = cuda_srs_alloc(&srs, cuda, &image->counts);
     if (!status_failed(&s))
         s = cuda_fit(cuda);
+    if (!status_failed(&s))
+        s = leaves_room(cuda, &image->counts);
+    if (s.code == STATUS_MEMORY) {
+        cuda_drop_srs(srs);
+        if (image->counts.ic > INPUTS_MOST)
+            return s;
+        srs = mem_alloc_zero(1, sizeof *srs);
+        if (srs == NULL)
+            return mem_failed("parameters", 1, sizeof *srs);
+        srs->counts = image->counts;
+        s = cuda_fit(cuda);
+    }
     if (status_failed(&s))
         cuda_drop_srs(srs);
     else
         *out = srs;
+    return s;
+}
+
+static struct status fill(struct device_srs *srs, struct device_cuda *cuda, const struct image *image)
+{
+    const void *from[QUERY_COUNT] = {image->h, image->l, image->a, image->b_g1, image->b_g2};
+    for (enum query q = 0; q < QUERY_COUNT; q++) {
+        size_t bytes = (size_t)image->counts.query[q] * query_point_bytes(q);
+        if (srs->memory != NULL) {
+            TRY(upload(cuda, (char *)srs->memory + (srs->query[q] - (const char *)srs->memory), from[q],
+                       bytes));
+        } else {
+            srs->host[q] = from[q];
+            srs->pinned[q] = gpu_pin(from[q], bytes);
+        }
+    }
+    return status_ok();
+}
+
+/* Device memory moves while nothing proves; the points travel beside proofs. */
+struct status cuda_load_srs(struct device_srs **out, struct device_cuda *cuda, const struct image *image)
+{
+    struct device_srs *srs = NULL;
+    pthread_mutex_lock(&cuda->loading);
+    struct status s = cuda_enter(cuda, true);
+    if (!status_failed(&s))
+        s = place(&srs, cuda, image);
+    s = cuda_leave(cuda, s);
+    if (!status_failed(&s)) {
+        s = cuda_enter(cuda, false);
+        if (!status_failed(&s))
+            s = fill(srs, cuda, image);
+        s = cuda_leave(cuda, s);
+    }
+    if (status_failed(&s))
+        cuda_drop_srs(srs);
+    else
+        *out = srs;
+    pthread_mutex_unlock(&cuda->loading);
     return s;
 }
 
@@ -125,8 +193,12 @@ static struct status upload_terms(struct device_cuda *cuda, struct query_terms *
 {
     size_t bytes = t->count * sizeof(uint32_t);
     out->count = t->count;
-    TRY(alloc(cuda, (void **)&out->index_dev, bytes, "places of field variables"));
-    TRY(alloc(cuda, (void **)&out->slot_dev, bytes, "places of field variables"));
+    TRY(cuda_alloc(cuda, (void **)&out->index_dev, bytes, "places of field variables"));
+    TRY(cuda_alloc(cuda, (void **)&out->slot_dev, bytes, "places of field variables"));
+    out->index = mem_alloc(t->count, sizeof(uint32_t));
+    if (out->index == NULL)
+        return mem_failed("places of field variables", t->count, sizeof(uint32_t));
+    memcpy(out->index, t->index, bytes);
     TRY(upload(cuda, out->index_dev, t->index, bytes));
     return upload(cuda, out->slot_dev, t->slot, bytes);
 }
@@ -165,8 +237,8 @@ static struct status load_places(struct device_shape *d, struct device_cuda *cud
     }
     shape_field_variables(fields, shape);
     TRY_OUT(load_terms(d, cuda, fields, &t));
-    TRY_OUT(alloc(cuda, (void **)&d->a_aux_dev, words * sizeof(uint64_t), "densities"));
-    TRY_OUT(alloc(cuda, (void **)&d->b_aux_dev, words * sizeof(uint64_t), "densities"));
+    TRY_OUT(cuda_alloc(cuda, (void **)&d->a_aux_dev, words * sizeof(uint64_t), "densities"));
+    TRY_OUT(cuda_alloc(cuda, (void **)&d->b_aux_dev, words * sizeof(uint64_t), "densities"));
     TRY_OUT(upload(cuda, d->a_aux_dev, shape->density.a_aux, words * sizeof(uint64_t)));
     s = upload(cuda, d->b_aux_dev, shape->density.b_aux, words * sizeof(uint64_t));
 out:
@@ -180,6 +252,7 @@ static void terms_end(struct query_terms *t)
 {
     gpu_free(t->index_dev);
     gpu_free(t->slot_dev);
+    mem_free(t->index);
 }
 
 void cuda_drop_shape(struct device_cuda *cuda, struct device_shape *shape)
@@ -207,7 +280,11 @@ struct status cuda_load_shape(struct device_shape **out, struct device_cuda *cud
     if (d == NULL)
         return mem_failed("shape", 1, sizeof *d);
     d->shape = shape;
-    struct status s = gpu_shape_load(&d->tables, shape, cuda->stream);
+    struct status s = gpu_shape_load(&d->tables, shape, cuda->lanes[LANE_WIDE].stream);
+    if (s.code == STATUS_MEMORY) { /* scratch gives way */
+        cuda_drop_arenas(cuda);
+        s = gpu_shape_load(&d->tables, shape, cuda->lanes[LANE_WIDE].stream);
+    }
     if (!status_failed(&s))
         s = load_places(d, cuda);
     if (!status_failed(&s)) {

@@ -112,9 +112,30 @@ struct status gpu_free_bytes(size_t *out)
     return status_ok();
 }
 
-struct status gpu_stream_open(struct CUstream_st **out)
+bool gpu_pin(const void *at, size_t bytes)
 {
-    CUDA_TRY(cudaStreamCreateWithFlags(out, cudaStreamNonBlocking));
+    void *start = const_cast<void *>(at);
+    if (bytes == 0)
+        return false;
+    if (cudaHostRegister(start, bytes, cudaHostRegisterDefault) == cudaSuccess)
+        return true;
+    (void)cudaGetLastError();
+    if (cudaHostRegister(start, bytes, cudaHostRegisterReadOnly) == cudaSuccess)
+        return true; /* a mapped file */
+    (void)cudaGetLastError();
+    return false;
+}
+
+void gpu_unpin(const void *at)
+{
+    (void)cudaHostUnregister(const_cast<void *>(at));
+}
+
+struct status gpu_stream_open(struct CUstream_st **out, bool urgent)
+{
+    int least = 0, greatest = 0;
+    CUDA_TRY(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    CUDA_TRY(cudaStreamCreateWithPriority(out, cudaStreamNonBlocking, urgent ? greatest : least));
     return status_ok();
 }
 

@@ -39,9 +39,14 @@ MUST_USE struct status gpu_alloc(void **out_dev, size_t bytes, const char *what)
 void gpu_free(void *at_dev); /* NULL allowed; waits for the device */
 MUST_USE struct status gpu_alloc_pinned(void **out, size_t bytes, const char *what);
 void gpu_free_pinned(void *at); /* NULL allowed */
+/* Makes memory that is there travel as pinned memory does; false where the driver will not (then it is as it
+ * was). */
+bool gpu_pin(const void *at, size_t bytes);
+void gpu_unpin(const void *at);
 MUST_USE struct status gpu_free_bytes(size_t *out);
 
-MUST_USE struct status gpu_stream_open(struct CUstream_st **out);
+/* urgent: its kernels go before those of other streams. */
+MUST_USE struct status gpu_stream_open(struct CUstream_st **out, bool urgent);
 void gpu_stream_close(struct CUstream_st *stream); /* NULL allowed */
 MUST_USE struct status gpu_wait(struct CUstream_st *stream);
 /* The source must stay until the stream is waited for, if it is pinned. */

@@ -420,20 +420,20 @@ static struct status make_all(struct verifying_key *key, struct card_setup *s)
     for (int k = 0; k < 3; k++)
         TRY(gpu_alloc(&s->sums[k], s->variables * sizeof(fr), "column sums"));
     TRY(sum_columns(s));
-    cuda_part(s->cuda, "column sums");
+    cuda_part(s->cuda, &s->cuda->lanes[LANE_WIDE], "column sums");
     TRY(open_points(s));
     TRY(make_key(key, s));
-    cuda_part(s->cuda, "tables and key");
+    cuda_part(s->cuda, &s->cuda->lanes[LANE_WIDE], "tables and key");
     TRY(make_h(s));
-    cuda_part(s->cuda, "points of h");
+    cuda_part(s->cuda, &s->cuda->lanes[LANE_WIDE], "points of h");
     TRY(make_l(s));
-    cuda_part(s->cuda, "points of l");
+    cuda_part(s->cuda, &s->cuda->lanes[LANE_WIDE], "points of l");
     TRY(make_dense(s, QUERY_A, 0, s->loaded->a_aux_dev, density->a_aux_count));
-    cuda_part(s->cuda, "points of a");
+    cuda_part(s->cuda, &s->cuda->lanes[LANE_WIDE], "points of a");
     TRY(make_dense(s, QUERY_B_G1, 1, s->loaded->b_aux_dev, density->b_aux_count));
-    cuda_part(s->cuda, "points of b in G1");
+    cuda_part(s->cuda, &s->cuda->lanes[LANE_WIDE], "points of b in G1");
     TRY(make_dense(s, QUERY_B_G2, 1, s->loaded->b_aux_dev, density->b_aux_count));
-    cuda_part(s->cuda, "points of b in G2");
+    cuda_part(s->cuda, &s->cuda->lanes[LANE_WIDE], "points of b in G2");
     return status_ok();
 }
 
@@ -458,7 +458,7 @@ struct status cuda_setup(struct device_srs **out, struct verifying_key *key, str
                            .shape = shape->shape,
                            .loaded = shape,
                            .toxic = toxic,
-                           .stream = cuda->stream,
+                           .stream = cuda->lanes[LANE_WIDE].stream,
                            .m = (size_t)1 << shape_log2_domain(shape->shape),
                            .variables = (size_t)shape->shape->inputs + shape->shape->aux};
     struct params_counts counts;
@@ -469,11 +469,8 @@ struct status cuda_setup(struct device_srs **out, struct verifying_key *key, str
     if (fr_is_zero(&s.vanishing) || fr_is_zero(&toxic->gamma) || fr_is_zero(&toxic->delta))
         return status_error(STATUS_INVALID,
                             "setup values do not work: tau lies in the domain, or gamma or delta is zero");
-    cuda->parts_count = 0;
-    cuda->part_began = cuda->now_ms != NULL ? cuda->now_ms() : 0;
-    gpu_free(cuda->arena);
-    cuda->arena = NULL;
-    cuda->arena_bytes = 0;
+    cuda_parts_begin(cuda, &cuda->lanes[LANE_WIDE]);
+    cuda_drop_arenas(cuda);
     struct status status = cuda_srs_alloc(&s.srs, cuda, &counts);
     if (!status_failed(&status))
         status = make_all(key, &s);

@@ -9,6 +9,7 @@
 #include "filecoin/fabricate_snap.h"
 #include "filecoin/request.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,10 +165,12 @@ static struct status open_card(struct run *r)
 {
     struct device_cuda_facts facts;
     double from = now_ms();
-    TRY(device_cuda_open(&r->device, 0));
-    TRY(r->device->operations->self_test(r->device));
-    printf("%s: card opened and self-tested in %.0f ms\n", r->check->circuit, since(&from));
-    device_cuda_clock(r->device, now_ms);
+    if (r->device == NULL) {
+        TRY(device_cuda_open(&r->device, 0, 0));
+        TRY(r->device->operations->self_test(r->device));
+        printf("%s: card opened and self-tested in %.0f ms\n", r->check->circuit, since(&from));
+        device_cuda_clock(r->device, now_ms);
+    }
     TRY(r->device->operations->load_shape(&r->loaded, r->device, r->shape));
     printf("    shape loaded in %.0f ms\n", since(&from));
     TRY(device_cuda_setup(&r->srs, &r->key, r->device, r->loaded, &r->toxic));
@@ -287,19 +290,23 @@ static struct status verify(struct run *r, const struct partial_sums *sums, uint
     return s;
 }
 
+static struct status prove_sums(struct partial_sums *sums, struct run *r, const struct seeds *seeds,
+                                enum priority priority)
+{
+    struct device_pending *pending;
+    TRY(r->device->operations->prove_start(&pending, r->device, r->srs, r->loaded, seeds, priority, NULL));
+    return r->device->operations->prove_finish(sums, r->device, pending);
+}
+
 static struct status prove_one(struct run *r, unsigned number)
 {
     uint32_t partition = number % request_facts(r->made.request)->partitions;
     struct seeds seeds;
-    struct device_pending *pending;
     struct partial_sums sums;
     double from = now_ms();
     TRY(request_seeds(&seeds, r->made.request, r->shape, partition));
     double seeding = since(&from);
-    struct status s = r->device->operations->prove_start(&pending, r->device, r->srs, r->loaded, &seeds,
-                                                         PRIORITY_NORMAL, NULL);
-    if (!status_failed(&s))
-        s = r->device->operations->prove_finish(&sums, r->device, pending);
+    struct status s = prove_sums(&sums, r, &seeds, PRIORITY_NORMAL);
     double proving = since(&from);
     if (!status_failed(&s))
         s = verify(r, &sums, partition);
@@ -319,7 +326,29 @@ static struct status prove_one(struct run *r, unsigned number)
     return s;
 }
 
-static struct status go(struct run *r)
+/* The device again, with less memory: points from the host then. */
+static struct status open_limited(struct run *r)
+{
+    struct device_cuda_facts facts;
+    r->device->operations->drop_srs(r->device, r->srs);
+    r->device->operations->drop_shape(r->device, r->loaded);
+    r->device->operations->close(r->device);
+    r->device = NULL;
+    r->srs = NULL;
+    r->loaded = NULL;
+    double from = now_ms();
+    TRY(device_cuda_open(&r->device, 0, r->check->limit));
+    device_cuda_clock(r->device, now_ms);
+    TRY(r->device->operations->load_shape(&r->loaded, r->device, r->shape));
+    TRY(r->device->operations->load_srs(&r->srs, r->device, &r->image));
+    TRY(device_cuda_facts(&facts, r->device));
+    printf("    loaded again in %.0f ms, limited to %.2f GB: scratch %.2f GB, %.2f GB free\n", since(&from),
+           (double)facts.memory / 1e9, (double)facts.arena / 1e9, (double)facts.free / 1e9);
+    return status_ok();
+}
+
+/* Until proofs can be made. */
+static struct status prepare(struct run *r)
 {
     double from = now_ms();
     TRY(circuit_shape(&r->shape, r->kind, r->sector));
@@ -333,28 +362,36 @@ static struct status go(struct run *r)
     (void)fflush(stdout);
     TRY(toxic_from_name(&r->toxic, "gpu-check"));
     TRY(open_card(r));
-    if (r->check->cpu_sums || r->check->cpu_params)
+    if (r->check->cpu_sums || r->check->cpu_params || r->check->limit > 0)
         TRY(bring_points(r));
     if (r->check->cpu_params)
         TRY(compare_params(r));
+    if (r->check->limit > 0)
+        TRY(open_limited(r));
     (void)fflush(stdout);
-    TRY(device_cpu_open(&r->cpu, r->work.pool));
+    return device_cpu_open(&r->cpu, r->work.pool);
+}
+
+static struct status go(struct run *r)
+{
+    TRY(prepare(r));
+    double from = now_ms();
     for (unsigned i = 0; i < r->check->count; i++)
         TRY(prove_one(r, i));
+    double all = since(&from);
+    printf("| %u proofs of %-20s | one after the other, seeds to verified | %9.1f ms | %.1f ms each |\n",
+           r->check->count, r->check->circuit, all, all / r->check->count);
     printf("%s: host memory %.0f MB, at most %.0f MB\n", r->check->circuit, host_megabytes("VmRSS:"),
            host_megabytes("VmHWM:"));
     return status_ok();
 }
 
-static void end(struct run *r)
+static void drop(struct run *r)
 {
-    if (r->device != NULL) {
-        if (r->srs != NULL)
-            r->device->operations->drop_srs(r->device, r->srs);
-        if (r->loaded != NULL)
-            r->device->operations->drop_shape(r->device, r->loaded);
-        r->device->operations->close(r->device);
-    }
+    if (r->srs != NULL)
+        r->device->operations->drop_srs(r->device, r->srs);
+    if (r->loaded != NULL)
+        r->device->operations->drop_shape(r->device, r->loaded);
     if (r->cpu != NULL)
         r->cpu->operations->close(r->cpu);
     vk_end(&r->key);
@@ -369,19 +406,130 @@ static void end(struct run *r)
     shape_release(r->shape);
 }
 
+static struct status begin(struct run *r, const struct backend_check *check)
+{
+    memset(r, 0, sizeof *r);
+    r->check = check;
+    r->good = true;
+    r->work.priority = PRIORITY_NORMAL;
+    if (!circuit_by_name(&r->kind, &r->sector, check->circuit))
+        return status_error(STATUS_INVALID, "no circuit is called \"%.60s\"", check->circuit);
+    return status_ok();
+}
+
 struct status backend_check_run(bool *good, const struct backend_check *check)
 {
     static struct run r; /* large */
-    memset(&r, 0, sizeof r);
-    r.check = check;
-    r.good = true;
-    r.work.priority = PRIORITY_NORMAL;
-    if (!circuit_by_name(&r.kind, &r.sector, check->circuit))
-        return status_error(STATUS_INVALID, "no circuit is called \"%.60s\"", check->circuit);
+    TRY(begin(&r, check));
     TRY(pool_start(&r.work.pool, check->threads));
     struct status s = go(&r);
-    end(&r);
+    drop(&r);
+    if (r.device != NULL)
+        r.device->operations->close(r.device);
     pool_end(r.work.pool);
     *good = r.good;
+    return s;
+}
+
+/* ---- critical proofs beside others ---- */
+
+#define CRITICAL_MOST 400
+
+struct critical {
+    struct run *run;
+    const struct seeds *seeds;
+    double ms[CRITICAL_MOST];
+    unsigned count;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* One critical proof, verified. */
+static struct status critical_one(struct critical *c)
+{
+    struct partial_sums sums;
+    double from = now_ms();
+    TRY(prove_sums(&sums, c->run, c->seeds, PRIORITY_CRITICAL));
+    if (c->count < CRITICAL_MOST)
+        c->ms[c->count++] = since(&from);
+    return verify(c->run, &sums, 0);
+}
+
+static void critical_row(struct critical *c, const char *when)
+{
+    qsort(c->ms, c->count, sizeof c->ms[0], by_size);
+    if (c->count > 0)
+        printf("| %-22s | %-28s | %u proofs | least %.1f, median %.1f, most %.1f ms |\n",
+               c->run->check->circuit, when, c->count, c->ms[0], c->ms[c->count / 2], c->ms[c->count - 1]);
+    c->count = 0;
+}
+
+struct others {
+    struct run *run;
+    struct status status;
+    atomic_bool ended;
+};
+
+static void *prove_others(void *context)
+{
+    struct others *o = context;
+    o->status = status_ok();
+    for (unsigned i = 0; i < o->run->check->count && !status_failed(&o->status); i++)
+        o->status = prove_one(o->run, i);
+    atomic_store(&o->ended, true);
+    return NULL;
+}
+
+static struct status critical_beside(struct run *r, struct run *w)
+{
+    static struct critical c;
+    struct others others = {.run = r};
+    struct seeds seeds;
+    pthread_t thread;
+    atomic_init(&others.ended, false);
+    TRY(request_seeds(&seeds, w->made.request, w->shape, 0));
+    c = (struct critical){.run = w, .seeds = &seeds};
+    struct status s = status_ok();
+    for (int i = 0; i < 5 && !status_failed(&s); i++)
+        s = critical_one(&c);
+    critical_row(&c, "alone");
+    if (!status_failed(&s) && pthread_create(&thread, NULL, prove_others, &others) != 0)
+        s = status_error(STATUS_MEMORY, "no thread is left");
+    else if (!status_failed(&s)) {
+        while (!atomic_load(&others.ended) && !status_failed(&s))
+            s = critical_one(&c);
+        (void)pthread_join(thread, NULL);
+        critical_row(&c, "while others run");
+        if (!status_failed(&s))
+            s = others.status;
+    }
+    seeds_end(&seeds);
+    return s;
+}
+
+struct status backend_check_beside(bool *good, const struct backend_check *check, const char *critical)
+{
+    static struct run r, w;
+    struct backend_check second = {.circuit = critical, .count = 1};
+    TRY(begin(&r, check));
+    TRY(begin(&w, &second));
+    TRY(pool_start(&r.work.pool, check->threads));
+    w.work = r.work;
+    struct status s = prepare(&r);
+    w.device = r.device;
+    if (!status_failed(&s))
+        s = prepare(&w);
+    if (!status_failed(&s))
+        s = critical_beside(&r, &w);
+    drop(&w);
+    drop(&r);
+    if (r.device != NULL)
+        r.device->operations->close(r.device);
+    pool_end(r.work.pool);
+    *good = r.good && w.good;
     return s;
 }

@@ -153,7 +153,7 @@ static void sums_are_those_of_the_cpu(void **state)
     struct device_shape *shape;
     struct device_plan plan;
     struct partial_sums sums;
-    must(device_cuda_open(&device, 0));
+    must(device_cuda_open(&device, 0, 0));
     must(device->operations->plan(&plan, device, f->shape, &f->image.counts));
     assert_true(plan.proof_peak[MEMORY_DEVICE] > 0 && plan.proof_peak[MEMORY_HOST] > 0);
     must(device->operations->load_shape(&shape, device, f->shape));
@@ -162,6 +162,13 @@ static void sums_are_those_of_the_cpu(void **state)
         prove(&sums, device, srs, shape, &f->seeds);
         same_sums(&sums, &f->sums);
     }
+    struct device_cuda_facts facts;
+    struct device_pending *pending;
+    must(device_cuda_facts(&facts, device));
+    assert_true(facts.arena_urgent > 0);
+    must(device->operations->prove_start(&pending, device, srs, shape, &f->seeds, PRIORITY_CRITICAL, NULL));
+    must(device->operations->prove_finish(&sums, device, pending));
+    same_sums(&sums, &f->sums);
     device->operations->drop_shape(device, shape);
     device->operations->drop_srs(device, srs);
     device->operations->close(device);
@@ -187,7 +194,7 @@ static void setup_is_that_of_the_cpu(void **state)
     struct verifying_key key;
     struct partial_sums sums;
     const void *want[QUERY_COUNT] = {f->image.h, f->image.l, f->image.a, f->image.b_g1, f->image.b_g2};
-    must(device_cuda_open(&device, 0));
+    must(device_cuda_open(&device, 0, 0));
     must(device->operations->load_shape(&shape, device, f->shape));
     must(device_cuda_setup(&srs, &key, device, shape, &f->toxic));
     size_t size = vk_bytes(key.ic_count);
@@ -228,7 +235,7 @@ static void setup_files_are_those_of_the_cpu(void **state)
     snprintf(path[0], sizeof path[0], "%s/params", folder);
     snprintf(path[1], sizeof path[1], "%s/vk", folder);
     atomic_init(&done, 0);
-    must(device_cuda_open(&device, 0));
+    must(device_cuda_open(&device, 0, 0));
     must(device->operations->load_shape(&shape, device, f->shape));
     must(device->operations->setup(path[0], path[1], device, shape, &f->toxic, &HERE, &done));
     assert_true(atomic_load(&done) == setup_steps(f->shape));
@@ -253,23 +260,23 @@ static void self_test_holds(void **state)
     (void)state;
     struct device *device;
     struct status reason;
-    must(device_cuda_open(&device, 0));
+    must(device_cuda_open(&device, 0, 0));
     must(device->operations->self_test(device));
     assert_int_equal(device->operations->state(device, &reason), DEVICE_READY);
     device->operations->close(device);
     nothing_is_left();
 }
 
+#define RESERVE ((uint64_t)768 << 20)
+
 static void too_little_memory_is_told_with_numbers(void **state)
 {
     struct fixture *f = *state;
     struct device *device;
-    struct device_srs *srs[2];
     struct device_shape *shape;
     struct device_plan plan;
-    struct partial_sums sums;
-    (void)standin_memory(((size_t)768 << 20) + (512 << 10)); /* the reserve and half a MiB */
-    must(device_cuda_open(&device, 0));
+    (void)standin_memory((size_t)RESERVE + (512 << 10));
+    must(device_cuda_open(&device, 0, 0));
     struct status s = device->operations->plan(&plan, device, f->shape, &f->image.counts);
     assert_int_equal(s.code, STATUS_MEMORY);
     s = device->operations->load_shape(&shape, device, f->shape);
@@ -277,33 +284,53 @@ static void too_little_memory_is_told_with_numbers(void **state)
     assert_non_null(strstr(s.message, "bytes"));
     device->operations->close(device);
     nothing_is_left();
+}
 
-    /* Scratch gives way to parameters down to its least, and then parameters are refused; what was loaded
-     * before still proves. */
-    (void)standin_memory((size_t)16 << 30);
-    must(device_cuda_open(&device, 0));
-    must(device->operations->load_shape(&shape, device, f->shape));
-    must(device->operations->load_srs(&srs[0], device, &f->image));
-    struct device_cuda_facts facts;
-    must(device_cuda_facts(&facts, device));
-    assert_true(facts.arena > facts.arena_least);
-    uint64_t used = facts.memory - facts.free, rest = used - facts.arena + facts.arena_least,
-             set = image_bytes(&f->image.counts);
-    (void)standin_memory((size_t)(used + set / 2 + ((uint64_t)768 << 20)));
-    must(device->operations->load_srs(&srs[1], device, &f->image));
-    must(device_cuda_facts(&facts, device));
-    prove(&sums, device, srs[1], shape, &f->seeds);
-    same_sums(&sums, &f->sums);
-    device->operations->drop_srs(device, srs[1]);
-    (void)standin_memory((size_t)(rest + set / 2 + ((uint64_t)768 << 20)));
-    s = device->operations->load_srs(&srs[1], device, &f->image);
-    assert_int_equal(s.code, STATUS_MEMORY);
-    prove(&sums, device, srs[0], shape, &f->seeds);
-    same_sums(&sums, &f->sums);
-    device->operations->drop_srs(device, srs[0]);
-    device->operations->drop_shape(device, shape);
-    device->operations->close(device);
-    nothing_is_left();
+/* Scratch gives way to parameters, down to its least; a set that does not fit then stays on the host, and
+ * proofs with it give the same sums, as do those with the sets that were there before. limited: by the
+ * daemon's share of the card rather than by the card. */
+static void sets_that_do_not_fit_are_summed_in_pieces(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t set = image_bytes(&f->image.counts);
+    for (int limited = 0; limited < 2; limited++) {
+        struct device *device;
+        struct device_srs *srs[40];
+        struct device_shape *shape;
+        struct partial_sums sums;
+        struct device_cuda_facts facts;
+        size_t resident = 0, in_pieces = 0, n = 0;
+        uint64_t most = RESERVE + (8 << 20);
+        (void)standin_memory(limited ? (size_t)16 << 30 : (size_t)most);
+        must(device_cuda_open(&device, 0, limited ? most : 0));
+        must(device->operations->load_shape(&shape, device, f->shape));
+        must(device_cuda_facts(&facts, device));
+        assert_true(facts.memory == most && facts.free < most);
+        while (in_pieces < 3 && n < 40) {
+            uint64_t before = facts.free + facts.arena + facts.arena_urgent;
+            must(device->operations->load_srs(&srs[n], device, &f->image));
+            must(device_cuda_facts(&facts, device));
+            assert_true(facts.arena >= facts.arena_least || in_pieces > 0);
+            if (facts.free + facts.arena + facts.arena_urgent < before - set / 2)
+                resident++;
+            else
+                in_pieces++;
+            n++;
+            if (in_pieces > 0 || n == 1) {
+                prove(&sums, device, srs[n - 1], shape, &f->seeds);
+                same_sums(&sums, &f->sums);
+            }
+        }
+        assert_int_equal(in_pieces, 3);
+        assert_true(resident > 0);
+        prove(&sums, device, srs[0], shape, &f->seeds);
+        same_sums(&sums, &f->sums);
+        while (n-- > 0)
+            device->operations->drop_srs(device, srs[n]);
+        device->operations->drop_shape(device, shape);
+        device->operations->close(device);
+        nothing_is_left();
+    }
 }
 
 static void a_cancelled_proof_ends(void **state)
@@ -315,7 +342,7 @@ static void a_cancelled_proof_ends(void **state)
     struct device_pending *pending;
     struct cancel cancel;
     atomic_init(&cancel.requested, true);
-    must(device_cuda_open(&device, 0));
+    must(device_cuda_open(&device, 0, 0));
     must(device->operations->load_shape(&shape, device, f->shape));
     must(device->operations->load_srs(&srs, device, &f->image));
     struct status s =
@@ -337,7 +364,7 @@ static void every_failing_call_is_told(void **state)
     do {
         struct device *device;
         standin_fail_at(n);
-        s = device_cuda_open(&device, 0);
+        s = device_cuda_open(&device, 0, 0);
         if (status_failed(&s)) {
             calls = standin_calls();
             standin_fail_at(0);
@@ -371,6 +398,7 @@ int main(void)
         cmocka_unit_test(setup_files_are_those_of_the_cpu),
         cmocka_unit_test(self_test_holds),
         cmocka_unit_test(too_little_memory_is_told_with_numbers),
+        cmocka_unit_test(sets_that_do_not_fit_are_summed_in_pieces),
         cmocka_unit_test(a_cancelled_proof_ends),
         cmocka_unit_test(every_failing_call_is_told),
     };

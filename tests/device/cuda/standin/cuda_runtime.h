@@ -100,7 +100,11 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);
 cudaError_t cudaMallocHost(void **out, size_t bytes);
 cudaError_t cudaFreeHost(void *at);
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags);
+enum { cudaHostRegisterDefault = 0, cudaHostRegisterReadOnly = 8 };
+cudaError_t cudaHostRegister(void *at, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void *at);
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaMalloc(void **out, size_t bytes); /* no more than standin_memory in all */

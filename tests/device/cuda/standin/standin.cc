@@ -173,7 +173,28 @@ cudaError_t cudaFreeHost(void *at)
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned)
+/* Every second block of host memory can be pinned. */
+cudaError_t cudaHostRegister(void *, size_t, unsigned flags)
+{
+    static bool last;
+    if (flags == cudaHostRegisterDefault)
+        last = !last;
+    return failing() || last ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void *)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = 0;
+    *greatest = -1;
+    return failing() ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned, int)
 {
     if (failing())
         return cudaErrorUnknown;
