@@ -162,7 +162,8 @@ static struct status open_devices(struct daemon *d)
     struct devices_request wanted = {.backend = c->gpus.backend,
                                      .cards = (const char *const *)c->gpus.devices.items,
                                      .cards_count = c->gpus.devices.count,
-                                     .require_all = c->gpus.require_all};
+                                     .require_all = c->gpus.require_all,
+                                     .memory_limit = c->gpus.memory_limit};
     if (strcmp(c->gpus.backend, "cpu") == 0)
         return status_ok();
     TRY(devices_open(&d->devices, &wanted, NULL));
