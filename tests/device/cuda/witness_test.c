@@ -1,9 +1,11 @@
 /* The witness kernels on the host stand-in of the runtime, against expansion and evaluation on the CPU: a
- * circuit of every step, small circuits of every kind of proof; and every runtime call made to fail in turn.
+ * circuit of every step, small circuits of every kind of proof; and every runtime call, and every
+ * allocation, made to fail in turn.
  */
 #include "gadget/expanders.h"
 #include "witness_cases.h"
 
+#include "base/mem.h"
 #include "device/cuda/witness.h"
 
 #include <setjmp.h>
@@ -16,6 +18,9 @@
 /* of standin/cuda_runtime.h, which is C++ */
 void standin_fail_at(uint64_t n);
 uint64_t standin_calls(void);
+size_t standin_memory(size_t bytes);
+
+#define CARD_BYTES ((size_t)16 << 30)
 
 static const struct work HERE = {NULL, PRIORITY_NORMAL, NULL};
 
@@ -84,13 +89,71 @@ static void every_failing_call_is_told(void **unused)
     witness_case_end(&c);
 }
 
+static void tables_hold_what_was_planned(void **unused)
+{
+    (void)unused;
+    struct witness_case c;
+    struct gpu_shape *tables;
+    make(&c, "steps");
+    size_t bytes = gpu_shape_bytes(c.shape);
+    assert_int_equal(standin_memory(CARD_BYTES), 0);
+    assert_int_equal(gpu_shape_load(&tables, c.shape, NULL).code, STATUS_OK);
+    assert_int_equal(standin_memory(bytes - 1), bytes);
+    gpu_shape_end(tables);
+    struct status s = gpu_shape_load(&tables, c.shape, NULL);
+    assert_int_equal(s.code, STATUS_MEMORY);
+    assert_int_equal(standin_memory(CARD_BYTES), 0);
+    witness_case_end(&c);
+}
+
+static void every_allocation_may_fail(void **unused)
+{
+    (void)unused;
+    struct witness_case c;
+    struct gpu_shape *tables;
+    struct status s;
+    uint64_t n = 1;
+    make(&c, "window-2k");
+    size_t used = mem_used();
+    do {
+        mem_fail_after(n);
+        s = gpu_shape_load(&tables, c.shape, NULL);
+        mem_fail_after(0);
+        assert_true(s.code == STATUS_OK || s.code == STATUS_MEMORY);
+        if (s.code == STATUS_OK)
+            gpu_shape_end(tables);
+        assert_int_equal(mem_used(), used);
+        assert_int_equal(standin_memory(CARD_BYTES), 0);
+    } while (s.code != STATUS_OK && n++ < 10);
+    assert_true(n > 1 && s.code == STATUS_OK);
+    witness_case_end(&c);
+}
+
+/* A build that is older than the circuit. */
+static void unknown_expanders_are_refused(void **unused)
+{
+    (void)unused;
+    static const struct expander later = {EXPANDER_COUNT, "LATER", NULL, NULL};
+    struct witness_case c;
+    struct gpu_shape *tables;
+    make(&c, "window-2k");
+    struct template *t = c.shape->templates;
+    while (t->expander == NULL)
+        t++;
+    const struct expander *known = t->expander;
+    t->expander = &later;
+    assert_int_equal(gpu_shape_load(&tables, c.shape, NULL).code, STATUS_UNSUPPORTED);
+    t->expander = known;
+    witness_case_end(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_those_of_the_cpu),
-        cmocka_unit_test(circuits_are_those_of_the_cpu),
-        cmocka_unit_test(every_expander_was_among_them),
-        cmocka_unit_test(every_failing_call_is_told),
+        cmocka_unit_test(steps_are_those_of_the_cpu),    cmocka_unit_test(circuits_are_those_of_the_cpu),
+        cmocka_unit_test(every_expander_was_among_them), cmocka_unit_test(every_failing_call_is_told),
+        cmocka_unit_test(tables_hold_what_was_planned),  cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(unknown_expanders_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
