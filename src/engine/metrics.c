@@ -107,6 +107,17 @@ static void put_histograms(struct text *t, const struct metrics *m)
     }
 }
 
+static void put_plan(struct text *t, const struct plan *p)
+{
+    if (p->circuits_count == 0)
+        return;
+    head(t, "cuzk_plan_peak_bytes", "gauge", "Predicted peak of the process while it proves this circuit.");
+    for (uint32_t i = 0; i < p->circuits_count; i++)
+        put(t, "cuzk_plan_peak_bytes{circuit=\"%s\"} %" PRIu64 "\n", p->circuits[i].name,
+            p->circuits[i].peak);
+    value(t, "cuzk_plan_budget_bytes", "gauge", "What the plan was made for.", p->budget);
+}
+
 static void put_process(struct text *t, const struct metrics_now *n)
 {
     if (n->memory.process_bytes == 0)
@@ -143,6 +154,7 @@ static void put_engine(struct text *t, const struct metrics_now *n)
     value(t, "cuzk_short_of_memory", "gauge", "1 while proofs wait because the machine is short of memory.",
           c->short_of_memory);
     value(t, "cuzk_loads_waiting", "gauge", "Circuits whose parameters wait for room.", c->loads_waiting);
+    put_plan(t, n->plan);
     put_process(t, n);
     head(t, "cuzk_queue_jobs", "gauge", "Jobs that have not ended, by priority.");
     for (int p = 0; p < PRIORITY_COUNT; p++)

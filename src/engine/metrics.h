@@ -39,6 +39,7 @@ void histogram_add(struct histogram *h, uint64_t ms);
 struct metrics_now {
     struct engine_counts counts;
     uint64_t uptime_ms, host_budget, circuits_bytes;
+    const struct plan *plan; /* made at the start and never changed */
     struct service_memory memory;
     int64_t unaccounted_bytes;
     uint32_t device_workers, devices_count;

@@ -67,6 +67,22 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+/* Requests wait in a share of their own: an eighth, as far as the queue may fill it. */
+static uint64_t requests_share(uint64_t budget, uint64_t most)
+{
+    uint64_t share = budget / 8 > REQUESTS_MIN ? budget / 8 : REQUESTS_MIN;
+    if (share > budget / 2)
+        share = budget / 2;
+    return share < most ? share : most;
+}
+
+/* A budget that has room for this beside the requests, however many they may be. */
+static uint64_t budget_for(uint64_t bytes)
+{
+    uint64_t least = bytes + REQUESTS_MIN, share = bytes / 7 * 8 + MIB;
+    return least > share ? least : share;
+}
+
 /* What stays loaded beside it: of what is preloaded, WinningPoSt for ever; the rest can be evicted, but is
  * not while it is in use. */
 static uint64_t kept_beside(const struct plan *p, uint32_t circuit)
@@ -117,7 +133,7 @@ static void sum_circuit(struct plan *p, uint32_t i, const struct plan_options *o
 {
     struct plan_circuit *c = &p->circuits[i];
     uint64_t one = c->facts.seeds_bytes + c->facts.proof_bytes;
-    /* WinningPoSt has seats of its own, and its one partition is in `winning`. */
+    /* Its partitions are in `winning`: beside others they are in nobody's budget. */
     bool winning = c->kind == PROOF_WINNING;
     c->kept = kept_beside(p, i);
     c->waiting = winning ? 0 : waiting_bytes(c, o, o->engine.partition_workers);
@@ -154,18 +170,14 @@ struct status plan_make(struct plan *out, const struct plan_options *o)
     out->device_workers = o->engine.devices * o->engine.workers_per_device;
     out->finishers = o->engine.finishers;
     out->threads = threads_bytes(o, o->engine.partition_workers);
-    /* Requests wait in a share of their own: an eighth, as far as the queue may fill it. */
-    out->requests = o->budget / 8 > REQUESTS_MIN ? o->budget / 8 : REQUESTS_MIN;
-    if (out->requests > o->requests_most)
-        out->requests = o->requests_most;
-    if (out->requests > o->budget / 2)
-        out->requests = o->budget / 2;
+    out->requests = requests_share(o->budget, o->requests_most);
     for (uint32_t i = 0; i < o->circuits_count; i++) {
         struct plan_circuit *c = &out->circuits[i];
         snprintf(c->name, sizeof c->name, "%s", o->circuits[i]);
         c->preloaded = o->preloaded[i];
         TRY(circuit_facts(c, o));
         uint64_t one = c->facts.seeds_bytes + c->facts.proof_bytes;
+        one *= out->device_workers + 1; /* its own seat, and the others' */
         if (c->kind == PROOF_WINNING && one > out->winning)
             out->winning = one;
     }
@@ -202,9 +214,9 @@ struct status plan_verdict(const struct plan *p)
         return status_hint(s, "set synthesis.partition_workers to at most %u, or memory.overcommit = true",
                            c->workers_most);
     return status_hint(s,
-                       "not even one partition worker fits: leave %s out of srs.preload, raise "
-                       "memory.total_budget (%llu MiB are needed), or set memory.overcommit = true",
-                       c->name, mib(c->peak - c->waiting + p->requests));
+                       "not even one worker fits: set memory.total_budget to %lluMiB, leave %s out of "
+                       "srs.preload, or set memory.overcommit",
+                       mib(budget_for(c->peak - c->waiting + 2 * c->facts.seeds_bytes)), c->name);
 }
 
 void plan_line(char *out, size_t size, const struct plan *p, uint32_t circuit)

@@ -42,6 +42,8 @@ static struct status copy_options(struct engine_service *s, const struct service
     s->allow_test_params = o->allow_test_params;
     memcpy(s->late_ms, o->late_ms, sizeof s->late_ms);
     s->memory.budget = o->engine.host_budget;
+    if (o->plan != NULL)
+        s->plan = *o->plan;
     s->log = o->log;
     s->log_context = o->log_context;
     s->param_cache = copy_text(o->param_cache);

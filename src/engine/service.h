@@ -9,6 +9,7 @@
 
 #include "device/device.h"
 #include "engine/engine.h"
+#include "engine/plan.h"
 #include "filecoin/request.h"
 
 enum job_state { JOB_UNKNOWN, JOB_QUEUED, JOB_RUNNING, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED };
@@ -44,6 +45,7 @@ struct service_options {
     uint32_t devices_count;
     bool spare_cpu; /* with devices: the CPU proves WinningPoSt when all of them are lost */
     const struct engine_circuit *facts; /* by circuit, what is known of them beforehand; NULL: nothing */
+    const struct plan *plan;            /* for those who look; NULL: none was made */
     uint64_t late_ms[PROOF_KINDS];      /* a job that took longer counts as late; 0: none does */
     /* One line of log; any thread; never blocks. level: 0 error, 1 warning, 2 info, 3 debug. */
     void (*log)(void *context, int level, const char *text);
@@ -152,6 +154,7 @@ struct service_view {
     struct engine_counts counts;
     uint64_t uptime_ms;
     uint32_t partition_workers, workers_per_device;
+    struct plan plan;             /* as it was made; no circuits: none was */
     struct service_memory memory; /* as told last */
     int64_t unaccounted_bytes;    /* what the process uses less what the ledger knows; below 0: reserved and
                                      not touched */

@@ -146,6 +146,7 @@ struct engine_service {
     uint32_t devices_count, devices_all; /* all: with the spare one */
     bool short_of_memory;
     struct service_memory memory;
+    struct plan plan;
     uint64_t late_ms[PROOF_KINDS];
     struct circuit *circuits;
     uint32_t circuits_count;

@@ -118,6 +118,7 @@ void service_look(struct engine_service *s, struct service_view *out)
     memcpy(out->completed, s->metrics.completed, sizeof out->completed);
     memcpy(out->failed, s->metrics.failed, sizeof out->failed);
     memcpy(out->late, s->metrics.late, sizeof out->late);
+    out->plan = s->plan;
     out->memory = s->memory;
     out->unaccounted_bytes = unaccounted(s, &out->counts);
     for (const struct record *r = s->live_first; r != NULL; r = r->live_after) {
@@ -143,6 +144,7 @@ static void fill_now(struct engine_service *s, struct metrics_now *n)
     engine_counts(s->engine, &n->counts);
     n->uptime_ms = service_clock_ms() - s->started_ms;
     n->host_budget = s->config.host_budget;
+    n->plan = &s->plan;
     n->memory = s->memory;
     n->unaccounted_bytes = unaccounted(s, &n->counts);
     n->device_workers = s->config.devices * s->config.workers_per_device;

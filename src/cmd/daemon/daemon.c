@@ -113,48 +113,6 @@ struct status daemon_lock(struct daemon *d)
 
 /* ---- the plan ---- */
 
-struct status daemon_plan(struct daemon *d)
-{
-    struct machine_memory memory;
-    machine_memory(&memory, "");
-    d->threads = (uint32_t)d->config.synthesis.threads;
-    if (d->threads == 0)
-        d->threads = processors_usable("");
-    d->partition_workers = (uint32_t)d->config.synthesis.partition_workers;
-    if (d->partition_workers == 0)
-        d->partition_workers = d->threads;
-    d->finishers = d->config.gpus.gpu_threads == 0 ? 2 : (uint32_t)d->config.gpus.gpu_threads;
-    uint64_t machine = machine_budget(&memory, d->config.memory.safety_margin);
-    d->budget = d->config.memory.total_budget == BYTES_AUTO ? machine : d->config.memory.total_budget;
-    log_line(d->log, LOG_INFO,
-             "memory plan: machine %llu MiB, available %llu MiB, budget %llu MiB%s; partition_workers=%u "
-             "finishers=%u threads=%u",
-             (unsigned long long)(memory.total / MIB), (unsigned long long)(memory.available / MIB),
-             (unsigned long long)(d->budget / MIB),
-             d->config.memory.total_budget == BYTES_AUTO ? " (auto)" : "", d->partition_workers, d->finishers,
-             d->threads);
-    uint32_t lookahead = (uint32_t)d->config.pipeline.synthesis_lookahead;
-    log_line(d->log, LOG_INFO, "pipeline: enabled=%s synthesis_lookahead=%u effective_lookahead=%u",
-             d->config.pipeline.enabled ? "true" : "false", lookahead,
-             lookahead > d->partition_workers ? lookahead : d->partition_workers);
-    if (d->budget > machine && !d->config.memory.overcommit)
-        return status_hint(
-            status_error(STATUS_MEMORY, "memory.total_budget is %llu MiB, the machine can give %llu MiB",
-                         (unsigned long long)(d->budget / MIB), (unsigned long long)(machine / MIB)),
-            "set it to \"auto\" or at most \"%lluMiB\", or memory.overcommit = true",
-            (unsigned long long)(machine / MIB));
-    if (d->budget < 64 * MIB)
-        return status_hint(status_error(STATUS_MEMORY,
-                                        "the memory budget is %llu MiB: too little for any proof",
-                                        (unsigned long long)(d->budget / MIB)),
-                           "free memory, lower memory.safety_margin, or raise the cgroup's limit");
-    if (strcmp(d->config.gpus.backend, "cuda") == 0 && !devices_have_cuda())
-        return status_error(STATUS_UNSUPPORTED, "gpus.backend = \"cuda\" is not in this build");
-    return status_ok();
-}
-
-/* ---- start ---- */
-
 /* Cards by gpus.*; where it comes to the CPU, the service opens that over its own pool. */
 static struct status open_devices(struct daemon *d)
 {
@@ -174,28 +132,74 @@ static struct status open_devices(struct daemon *d)
     return status_ok();
 }
 
+struct status daemon_plan(struct daemon *d)
+{
+    struct machine_memory memory;
+    uint64_t used, resident;
+    machine_memory(&memory, machine_root());
+    process_memory(&used, &resident, "self");
+    d->threads = (uint32_t)d->config.synthesis.threads;
+    if (d->threads == 0)
+        d->threads = processors_usable("");
+    d->partition_workers = (uint32_t)d->config.synthesis.partition_workers;
+    if (d->partition_workers == 0)
+        d->partition_workers = d->threads;
+    d->finishers = d->config.gpus.gpu_threads == 0 ? 2 : (uint32_t)d->config.gpus.gpu_threads;
+    uint64_t machine = machine_budget(&memory, d->config.memory.safety_margin);
+    machine = machine > UINT64_MAX - used ? machine : machine + used;
+    d->budget = d->config.memory.total_budget == BYTES_AUTO ? machine : d->config.memory.total_budget;
+    log_line(d->log, LOG_INFO,
+             "memory plan: machine %llu MiB, available %llu MiB, budget %llu MiB%s; partition_workers=%u "
+             "finishers=%u threads=%u",
+             (unsigned long long)(memory.total / MIB), (unsigned long long)(memory.available / MIB),
+             (unsigned long long)(d->budget / MIB),
+             d->config.memory.total_budget == BYTES_AUTO ? machine_source(&memory) : "", d->partition_workers,
+             d->finishers, d->threads);
+    uint32_t lookahead = (uint32_t)d->config.pipeline.synthesis_lookahead;
+    log_line(d->log, LOG_INFO, "pipeline: enabled=%s synthesis_lookahead=%u effective_lookahead=%u",
+             d->config.pipeline.enabled ? "true" : "false", lookahead,
+             lookahead > d->partition_workers ? lookahead : d->partition_workers);
+    if (d->budget > machine && !d->config.memory.overcommit)
+        return status_hint(
+            status_error(STATUS_MEMORY, "memory.total_budget is %llu MiB, the machine can give %llu MiB",
+                         (unsigned long long)(d->budget / MIB), (unsigned long long)(machine / MIB)),
+            "set it to \"auto\" or at most \"%lluMiB\", or memory.overcommit = true",
+            (unsigned long long)(machine / MIB));
+    if (d->budget < 64 * MIB)
+        return status_hint(status_error(STATUS_MEMORY,
+                                        "the memory budget is %llu MiB: too little for any proof",
+                                        (unsigned long long)(d->budget / MIB)),
+                           "free memory, lower memory.safety_margin, or raise the cgroup's limit");
+    if (strcmp(d->config.gpus.backend, "cuda") == 0 && !devices_have_cuda())
+        return status_error(STATUS_UNSUPPORTED, "gpus.backend = \"cuda\" is not in this build");
+    TRY(open_devices(d));
+    struct preflight_options options = {.config = &d->config,
+                                        .devices = &d->devices,
+                                        .circuits = CIRCUITS,
+                                        .circuits_count = CIRCUITS_COUNT,
+                                        .budget = d->budget,
+                                        .partition_workers = d->partition_workers,
+                                        .finishers = d->finishers,
+                                        .threads = d->threads};
+    return preflight_make(&d->preflight, &options, d->log);
+}
+
+/* ---- start ---- */
+
 static struct status start_engine(struct daemon *d)
 {
-    TRY(open_devices(d));
     bool cards = d->devices.count > 0;
-    uint64_t limits[LEDGER_CLASSES] = {d->budget, 0, 0};
+    uint64_t limits[LEDGER_CLASSES] = {d->preflight.plan.requests, 0, 0};
     TRY(ledger_make(&d->ledger, limits));
+    ledger_set_reserve(d->ledger, LEDGER_HOST, d->preflight.reserve);
     const struct config *c = &d->config;
-    bool pipelined = c->pipeline.enabled;
     struct service_options options = {
-        .engine = {.partition_workers = pipelined ? d->partition_workers : 1,
-                   .synthesis_lookahead = pipelined ? (uint32_t)c->pipeline.synthesis_lookahead : 1,
-                   .finishers = pipelined ? d->finishers : 1,
-                   .devices = cards ? d->devices.count : 1,
-                   /* the CPU backend uses all threads for each proof */
-                   .workers_per_device = cards ? (uint32_t)c->gpus.gpu_workers_per_device : 1,
-                   .max_queue = (uint32_t)c->daemon.max_queue,
-                   .max_queue_bytes = c->daemon.max_queue_bytes,
-                   .host_budget = d->budget,
-                   .sort_by_circuit = c->scheduler.sort_by_type,
-                   .orphan_ms = 60000,
-                   .retention_ms = 600000,
-                   .permit_until_queued = true},
+        .engine = d->preflight.engine,
+        .facts = d->preflight.facts,
+        .plan = &d->preflight.plan,
+        .spare_cpu = d->preflight.engine.spare_device,
+        .late_ms =
+            {[PROOF_WINNING] = c->scheduler.late_winning_ms, [PROOF_WINDOW] = c->scheduler.late_window_ms},
         .circuits = CIRCUITS,
         .circuits_count = CIRCUITS_COUNT,
         .param_cache = c->srs.param_cache,
@@ -212,7 +216,16 @@ static struct status start_engine(struct daemon *d)
         .log = log_callback,
         .log_context = d->log,
     };
-    return service_start(&d->service, &options);
+    options.engine.host_budget = d->preflight.budget;
+    options.engine.orphan_ms = 60000;
+    options.engine.retention_ms = 600000;
+    TRY(service_start(&d->service, &options));
+    struct watch_options watch = {.preflight = &d->preflight,
+                                  .safety_margin = c->memory.safety_margin,
+                                  .overcommit = c->memory.overcommit,
+                                  .service = d->service,
+                                  .ledger = d->ledger};
+    return watch_start(&d->watch, &watch);
 }
 
 static struct status start_listening(struct daemon *d)
@@ -235,8 +248,8 @@ static struct status start_listening(struct daemon *d)
 static struct status preload(struct daemon *d)
 {
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < d->config.srs.preload.count; i++) {
-            const char *circuit = d->config.srs.preload.items[i];
+        for (uint32_t i = 0; i < d->preflight.preload_count; i++) {
+            const char *circuit = d->preflight.preload[i];
             bool winning = strncmp(circuit, "winning-", 8) == 0, already;
             uint64_t ms;
             if (winning != (pass == 0))
@@ -358,6 +371,8 @@ int daemon_serve(struct daemon *d)
 void daemon_stop(struct daemon *d)
 {
     outside_stop(d);
+    watch_end(d->watch);
+    d->watch = NULL;
     proving_stop(d->proving, 5000);
     service_end(d->service);
     ledger_end(d->ledger);
@@ -369,6 +384,7 @@ void daemon_stop(struct daemon *d)
 
 void daemon_finish(struct daemon *d, int code)
 {
+    devices_close(&d->devices);
     if (!d->locked)
         return;
     if (code == 0) {

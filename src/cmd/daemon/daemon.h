@@ -7,6 +7,7 @@
 #include "cmd/daemon/machine.h"
 #include "cmd/daemon/notify.h"
 #include "cmd/daemon/phases.h"
+#include "cmd/daemon/preflight.h"
 #include "cmd/daemon/run_record.h"
 #include "device/open.h"
 #include "engine/service.h"
@@ -24,6 +25,8 @@ struct daemon {
     uint32_t partition_workers, finishers, threads;
     /* what runs */
     struct devices devices; /* cards; none: the service opens the CPU */
+    struct preflight preflight;
+    struct watch *watch;
     struct ledger *ledger;
     struct engine_service *service;
     struct proving *proving;

@@ -34,6 +34,8 @@ struct log {
     uint64_t lost;
     int file;
     char path[512];
+    char early[4096]; /* what was written before there was a file: it comes first in it */
+    size_t early_used;
     struct line lines[LINES_MAX];
 };
 
@@ -99,6 +101,10 @@ static void put(struct log *log, const struct line *line, bool fatal)
     write_all(STDOUT_FILENO, text, size);
     if (log->file >= 0)
         write_all(log->file, text, size);
+    else if (log->path[0] == 0 && size <= sizeof log->early - log->early_used) {
+        memcpy(log->early + log->early_used, text, size);
+        log->early_used += size;
+    }
     if (fatal)
         write_all(STDERR_FILENO, text, size);
     pthread_mutex_unlock(&log->output);
@@ -172,6 +178,8 @@ struct status log_open_file(struct log *log, const char *path)
     pthread_mutex_lock(&log->output);
     int old = log->file;
     log->file = fd;
+    write_all(fd, log->early, log->early_used);
+    log->early_used = 0;
     snprintf(log->path, sizeof log->path, "%s", path);
     crash_log(fd, log->json);
     pthread_mutex_unlock(&log->output);

@@ -38,26 +38,57 @@ static uint64_t value_of(const char *text, const char *name, uint64_t missing)
     return missing;
 }
 
-/* The tightest limit of the unified cgroup and those above it, with its use. */
-static void cgroup(struct machine_memory *out, const char *prefix)
+/* Names of files in a group's folder: of the unified hierarchy, and of the memory controller before it. */
+struct hierarchy {
+    const char *marker, *folder, *limit, *used;
+};
+static const struct hierarchy HIERARCHIES[] = {
+    {"0::", "", "memory.max", "memory.current"},
+    {":memory:", "/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"},
+};
+#define NO_LIMIT (UINT64_C(1) << 62) /* "max", or the largest number that the old hierarchy can hold */
+
+static uint64_t number_in(const char *prefix, const struct hierarchy *h, const char *group, const char *file,
+                          uint64_t missing)
+{
+    char path[1024], text[FILE_MAX];
+    snprintf(path, sizeof path, "%.300s/sys/fs/cgroup%.20s%.500s/%.40s", prefix, h->folder, group, file);
+    if (!read_text(text, path) || text[0] < '0' || text[0] > '9')
+        return missing;
+    return strtoull(text, NULL, 10);
+}
+
+/* Pages of files that the kernel takes back when it must. */
+static uint64_t file_cache(const char *prefix, const struct hierarchy *h, const char *group)
+{
+    char path[1024], text[FILE_MAX];
+    snprintf(path, sizeof path, "%.300s/sys/fs/cgroup%.20s%.500s/memory.stat", prefix, h->folder, group);
+    if (!read_text(text, path))
+        return 0;
+    return value_of(text, "inactive_file ", 0) + value_of(text, "active_file ", 0);
+}
+
+/* The tightest limit of the group and those above it, with its use. */
+static void cgroup(struct machine_memory *out, const char *prefix, const struct hierarchy *h)
 {
     char path[1024], group[512] = "", text[FILE_MAX];
     snprintf(path, sizeof path, "%.400s/proc/self/cgroup", prefix);
     if (!read_text(text, path))
         return;
-    const char *unified = strstr(text, "0::");
-    if (unified == NULL)
+    const char *own = strstr(text, h->marker);
+    if (own == NULL)
         return;
-    snprintf(group, sizeof group, "%.*s", (int)strcspn(unified + 3, "\n"), unified + 3);
+    own += strlen(h->marker);
+    snprintf(group, sizeof group, "%.*s", (int)strcspn(own, "\n"), own);
     for (;;) {
-        snprintf(path, sizeof path, "%.400s/sys/fs/cgroup%.500s/memory.max", prefix, group);
-        if (read_text(text, path) && strncmp(text, "max", 3) != 0) {
-            uint64_t limit = strtoull(text, NULL, 10);
-            snprintf(path, sizeof path, "%.400s/sys/fs/cgroup%.500s/memory.current", prefix, group);
-            uint64_t used = read_text(text, path) ? strtoull(text, NULL, 10) : 0;
+        uint64_t limit = number_in(prefix, h, group, h->limit, NO_LIMIT);
+        if (limit < NO_LIMIT) {
+            uint64_t used = number_in(prefix, h, group, h->used, 0), cache = file_cache(prefix, h, group);
+            used = used > cache ? used - cache : 0;
+            used = used < limit ? used : limit;
             if (out->cgroup_limit == UINT64_MAX || limit - used < out->cgroup_limit - out->cgroup_used) {
                 out->cgroup_limit = limit;
-                out->cgroup_used = used < limit ? used : limit;
+                out->cgroup_used = used;
             }
         }
         char *slash = strrchr(group, '/');
@@ -77,7 +108,8 @@ void machine_memory(struct machine_memory *out, const char *prefix)
         out->available = value_of(text, "MemAvailable:", out->total);
         out->huge_pages = value_of(text, "HugePages_Free:", 0) * value_of(text, "Hugepagesize:", 0);
     }
-    cgroup(out, prefix);
+    for (size_t i = 0; i < sizeof HIERARCHIES / sizeof HIERARCHIES[0]; i++)
+        cgroup(out, prefix, &HIERARCHIES[i]);
 }
 
 uint64_t machine_budget(const struct machine_memory *m, uint64_t margin)
@@ -89,6 +121,13 @@ uint64_t machine_budget(const struct machine_memory *m, uint64_t margin)
         margin = m->total / 10;
     uint64_t off = margin; /* free huge pages are not in MemAvailable already */
     return budget > off ? budget - off : 0;
+}
+
+const char *machine_source(const struct machine_memory *m)
+{
+    if (m->cgroup_limit != UINT64_MAX && m->cgroup_limit - m->cgroup_used < m->available)
+        return " (auto: by the cgroup's limit)";
+    return " (auto: by what is available)";
 }
 
 void process_memory(uint64_t *used, uint64_t *resident, const char *pid)

@@ -7,6 +7,7 @@
 #include "cmd/daemon/outside.h"
 
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +167,10 @@ int main(int argc, char **argv)
     struct rlimit none = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &none);
     (void)prctl(PR_SET_DUMPABLE, 0);
+    /* What is freed goes back to the system, so that the process uses what the memory plan says. */
+    (void)mallopt(M_ARENA_MAX, 2);
+    (void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    (void)mallopt(M_TRIM_THRESHOLD, 256 << 10);
     signal(SIGPIPE, SIG_IGN);
     crash_watch(cuzk_version(), service_crashed); /* the journal is told that the process dies of itself */
     daemon_block_signals();                       /* before any thread exists */
