@@ -32,15 +32,27 @@ struct notify {
     pthread_cond_t changed;
 };
 
+/* A manager that does not read its messages must not hold us up: whoever has tries left waits a little. */
+static bool say(struct notify *n, const char *lines, unsigned tries)
+{
+    static const struct timespec a_little = {0, 10000000};
+    for (;;) {
+        ssize_t sent = sendto(n->socket, lines, strlen(lines), MSG_NOSIGNAL | MSG_DONTWAIT,
+                              (const struct sockaddr *)&n->name, n->name_size);
+        if (sent >= 0)
+            return true;
+        if (errno == EINTR)
+            continue;
+        if ((errno != EAGAIN && errno != ENOBUFS) || tries-- == 0)
+            return false;
+        nanosleep(&a_little, NULL);
+    }
+}
+
 void notify_say(struct notify *n, const char *lines)
 {
-    if (n == NULL)
-        return;
-    ssize_t sent;
-    do
-        sent = sendto(n->socket, lines, strlen(lines), MSG_NOSIGNAL, (const struct sockaddr *)&n->name,
-                      n->name_size);
-    while (sent < 0 && errno == EINTR);
+    if (n != NULL)
+        (void)say(n, lines, 100);
 }
 
 static void round_once(struct notify *n, uint64_t *extended_ms, char last[160])
@@ -49,20 +61,22 @@ static void round_once(struct notify *n, uint64_t *extended_ms, char last[160])
     char text[512];
     size_t used = 0;
     uint64_t time = monotonic_ms();
-    text[0] = 0;
     n->options.now(n->options.context, &now);
+    bool extend = now.waits && (*extended_ms == 0 || time - *extended_ms >= EXTEND_MS);
+    bool status = strcmp(now.status, last) != 0;
+    text[0] = 0;
     if (n->watchdog_ms != 0 && now.alive)
         used += (size_t)snprintf(text + used, sizeof text - used, "WATCHDOG=1\n");
-    if (now.waits && (*extended_ms == 0 || time - *extended_ms >= EXTEND_MS)) {
+    if (extend)
         used += (size_t)snprintf(text + used, sizeof text - used, EXTEND_TO);
-        *extended_ms = time;
-    }
-    if (strcmp(now.status, last) != 0) {
+    if (status)
         used += (size_t)snprintf(text + used, sizeof text - used, "STATUS=%s\n", now.status);
+    if (used == 0 || !say(n, text, 0))
+        return;
+    if (extend)
+        *extended_ms = time;
+    if (status)
         snprintf(last, 160, "%s", now.status);
-    }
-    if (used > 0)
-        notify_say(n, text);
 }
 
 static void *run(void *argument)
