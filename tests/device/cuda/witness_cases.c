@@ -126,6 +126,135 @@ static struct status make_steps(struct witness_case *out)
     return circuit_end(&c);
 }
 
+/* ---- rows ---- */
+
+/* Rows such as no gadget has: stretches of bits whose coefficients double, or stop doubling somewhere;
+ * numbers, ports and ONE among them; sums of small integers up to the greatest. They hold for no witness. */
+
+#define ROWS_BITS   150
+#define ROWS_FIELDS 12
+#define ROWS_PORTS  9 /* three bits, two numbers, four bits */
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+static bool port_is_field(uint32_t port)
+{
+    return port == 3 || port == 4;
+}
+
+static void random_combination(struct lc *l, uint64_t *state, bool small)
+{
+    uint32_t from = ROWS_PORTS + (uint32_t)(next_random(state) % ROWS_BITS), count, odd;
+    fr coefficient, twice;
+    count = (uint32_t)(next_random(state) % (small ? 8 : ROWS_PORTS + ROWS_BITS - from + 1));
+    if (count > ROWS_PORTS + ROWS_BITS - from)
+        count = ROWS_PORTS + ROWS_BITS - from;
+    odd = (uint32_t)(next_random(state) % 100); /* where doubling stops, if there */
+    coefficient = value_of(next_random(state));
+    for (uint32_t i = 0; i < count; i++) {
+        if (small || i == odd)
+            fr_from_u64(&coefficient, next_random(state) % 9 + 1);
+        if (small && next_random(state) % 2)
+            fr_neg(&coefficient, &coefficient);
+        lc_add(l, variable_aux(from + i), &coefficient);
+        fr_add(&twice, &coefficient, &coefficient);
+        coefficient = twice;
+    }
+    if (next_random(state) % 3 == 0)
+        lc_add_one(l, VARIABLE_ONE);
+    for (uint32_t i = 0; i < ROWS_PORTS; i++)
+        if (next_random(state) % 8 == 0 && !(small && port_is_field(i)))
+            lc_sub_one(l, variable_aux(i));
+    for (uint32_t i = 0; i < ROWS_FIELDS && !small; i++) {
+        uint64_t kind = next_random(state) % 8;
+        coefficient = value_of(next_random(state) % 50);
+        if (kind == 0)
+            lc_add_one(l, variable_aux(ROWS_PORTS + ROWS_BITS + i));
+        else if (kind == 1)
+            lc_sub_one(l, variable_aux(ROWS_PORTS + ROWS_BITS + i));
+        else if (kind == 2)
+            lc_add(l, variable_aux(ROWS_PORTS + ROWS_BITS + i), &coefficient);
+    }
+}
+
+static struct status record_rows(struct shape_builder *builder, uint32_t ports, uint32_t rows,
+                                 uint64_t *state)
+{
+    struct cs cs;
+    struct template t;
+    uint32_t number;
+    TRY(cs_init(&cs, shape_builder_dictionary(builder), true, false));
+    for (uint32_t i = 0; i < ports; i++)
+        (void)cs_alloc(&cs, port_is_field(i) ? KIND_FIELD : KIND_BIT, NULL);
+    for (uint32_t i = 0; i < ROWS_BITS + ROWS_FIELDS; i++)
+        (void)cs_alloc(&cs, i < ROWS_BITS ? KIND_BIT : KIND_FIELD, NULL);
+    for (uint32_t i = 0; i < rows; i++) {
+        struct lc *sides = cs_row(&cs);
+        for (uint32_t k = 0; k < 3; k++)
+            random_combination(&sides[k], state, next_random(state) % 2);
+        if (next_random(state) % 4 == 0) { /* A may come from C */
+            lc_clear(&sides[1]);
+            lc_add_one(&sides[1], VARIABLE_ONE);
+        }
+        cs_enforce_row(&cs);
+    }
+    struct status s = cs.error;
+    if (!status_failed(&s))
+        s = template_from_cs(&t, &cs, "rows", ports, NULL, 0, false, NULL, NULL, 0);
+    if (!status_failed(&s))
+        s = shape_builder_template(builder, &number, &t);
+    cs_end(&cs);
+    return s;
+}
+
+static struct status place_rows(struct shape_builder *builder)
+{
+    uint64_t state = 1;
+    uint32_t first, field;
+    variable input = shape_builder_input(builder);
+    TRY(record_rows(builder, 0, 0, &state));
+    TRY(record_rows(builder, ROWS_PORTS, 777, &state));
+    TRY(shape_builder_place(builder, 0, NULL, 0, &first, &field));
+    for (uint32_t i = 0; i < 5; i++) {
+        struct port_run runs[4] = {
+            {variable_aux(first + 30 + i), 3, 0},
+            {i % 2 ? VARIABLE_ONE : input, 1, 0},
+            {variable_aux(first + ROWS_BITS + i), 1, 0},
+            {variable_aux(first + 7 * i), 4, 0},
+        };
+        TRY(shape_builder_place(builder, 1, runs, 4, &first, &field));
+    }
+    return status_ok();
+}
+
+static struct status make_rows(struct witness_case *out)
+{
+    struct shape_builder *builder;
+    uint64_t state = 2;
+    TRY(shape_builder_start(&builder));
+    struct status s = place_rows(builder);
+    if (status_failed(&s)) {
+        shape_builder_abandon(builder);
+        return s;
+    }
+    TRY(shape_builder_finish(&out->shape, builder));
+    TRY(seeds_start(&out->seeds, out->shape));
+    for (uint32_t i = 1; i < out->shape->inputs + out->shape->seed_fields; i++) {
+        fr value = value_of(next_random(&state));
+        if (i < out->shape->inputs)
+            seeds_input(&out->seeds, &value);
+        else
+            seeds_field(&out->seeds, &value);
+    }
+    for (uint32_t i = 0; i < out->shape->seed_bits; i++)
+        seeds_bits(&out->seeds, next_random(&state), 1);
+    return status_ok();
+}
+
 /* ---- circuits of proofs ---- */
 
 static struct status from_request(struct witness_case *out, const struct proof_request *wanted,
@@ -219,6 +348,8 @@ struct status witness_case_make(struct witness_case *out, const char *name, cons
     struct status s;
     if (strcmp(name, "steps") == 0) {
         s = make_steps(out);
+    } else if (strcmp(name, "rows") == 0) {
+        s = make_rows(out);
     } else if (!circuit_by_name(&kind, &sector, name)) {
         s = status_error(STATUS_INVALID, "no circuit %s", name);
     } else {

@@ -53,6 +53,12 @@ static void steps_are_those_of_the_cpu(void **unused)
     check("steps");
 }
 
+static void rows_are_those_of_the_cpu(void **unused)
+{
+    (void)unused;
+    check("rows");
+}
+
 static void circuits_are_those_of_the_cpu(void **unused)
 {
     (void)unused;
@@ -150,10 +156,10 @@ static void unknown_expanders_are_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_those_of_the_cpu),    cmocka_unit_test(circuits_are_those_of_the_cpu),
-        cmocka_unit_test(every_expander_was_among_them), cmocka_unit_test(every_failing_call_is_told),
-        cmocka_unit_test(tables_hold_what_was_planned),  cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(unknown_expanders_are_refused),
+        cmocka_unit_test(steps_are_those_of_the_cpu),    cmocka_unit_test(rows_are_those_of_the_cpu),
+        cmocka_unit_test(circuits_are_those_of_the_cpu), cmocka_unit_test(every_expander_was_among_them),
+        cmocka_unit_test(every_failing_call_is_told),    cmocka_unit_test(tables_hold_what_was_planned),
+        cmocka_unit_test(every_allocation_may_fail),     cmocka_unit_test(unknown_expanders_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
