@@ -107,6 +107,28 @@ static void set_view(struct engine_service *s)
     v->completed[PROOF_POREP] = 5;
     v->completed[PROOF_WINNING] = 2;
     v->failed[PROOF_SNAP] = 1;
+    v->late[PROOF_WINDOW] = 3;
+    v->plan = (struct plan){.budget = 20000,
+                            .baseline = 10,
+                            .threads = 20,
+                            .requests = 30,
+                            .winning = 40,
+                            .peak = 18000,
+                            .fits = true,
+                            .partition_workers = 4,
+                            .ready_capacity = 4,
+                            .device_workers = 2,
+                            .finishers = 3,
+                            .circuits_count = 1};
+    v->plan.circuits[0] = (struct plan_circuit){.name = "winning-2k",
+                                                .facts.load_bytes = 1,
+                                                .kept = 2,
+                                                .waiting = 3,
+                                                .devices = 4,
+                                                .finishing = 5,
+                                                .peak = 6,
+                                                .fits = true,
+                                                .workers_most = 7};
     v->failed[PROOF_SNAP_POSEIDON] = 1;
     v->pending[PROOF_SNAP_POSEIDON] = 1;
     v->in_progress[PROOF_WINDOW] = 1;
@@ -117,11 +139,17 @@ static void set_view(struct engine_service *s)
                                        .ready_length = 2,
                                        .ready_capacity = 4,
                                        .devices_busy = 1,
+                                       .budget = 15000,
+                                       .short_of_memory = true,
                                        .lease_bytes = 500,
                                        .lease_peak = 900};
     v->devices_count = 1;
-    v->devices[0] = (struct service_device_view){
-        .name = "CPU", .state = DEVICE_BUSY, .job = "job-1", .kind = PROOF_WINDOW, .busy_ms = 3000};
+    v->devices[0] = (struct service_device_view){.name = "CPU",
+                                                 .state = DEVICE_BUSY,
+                                                 .job = "job-1",
+                                                 .kind = PROOF_WINDOW,
+                                                 .busy_ms = 3000,
+                                                 .strikes = 1};
     v->circuits_count = 3;
     v->circuits[0] = (struct service_circuit_view){
         .name = "winning-2k", .loaded = true, .bytes = 12345, .shape_bytes = 345, .idle_ms = 1500};
@@ -151,8 +179,18 @@ static void ap_12_status(void **state)
     has("{\"name\":\"loading parameters\",\"secs\":61.250,\"running\":true}");
     has("\"memory\":{\"total_bytes\":20000,\"used_bytes\":12845,\"available_bytes\":7155,"
         "\"partitions_bytes\":500,\"partitions_peak_bytes\":900,\"requests_bytes\":0,"
-        "\"parameters_bytes\":12345,\"process_bytes\":77,\"resident_bytes\":88,\"machine_bytes\":400,"
+        "\"parameters_bytes\":12345,\"process_bytes\":77,\"resident_bytes\":88,"
+        "\"limit_now_bytes\":15000,\"short\":true,\"machine_bytes\":400,"
         "\"machine_available_bytes\":300}");
+    has("\"plan\":{\"budget_bytes\":20000,\"baseline_bytes\":10,\"threads_bytes\":20,\"requests_bytes\":30,"
+        "\"winning_bytes\":40,\"peak_bytes\":18000,\"fits\":true,\"partition_workers\":4,\"ready_capacity\":"
+        "4,"
+        "\"device_workers\":2,\"finishers\":3,\"circuits\":[{\"circuit_id\":\"winning-2k\",\"parameters_"
+        "bytes\":1,"
+        "\"kept_bytes\":2,\"waiting_bytes\":3,\"devices_bytes\":4,\"finishing_bytes\":5,\"peak_bytes\":6,"
+        "\"fits\":true,\"partition_workers_most\":7}]}");
+    has("\"late_by_kind\":{\"porep-c2\":0,\"snap-update\":0,\"window-post\":3,\"winning-post\":0}");
+    has("\"busy_secs\":3.000,\"strikes\":1}");
     has("\"synthesis\":{\"max_concurrent\":4,\"active\":2,");
     has("\"ready_queue\":{\"length\":2,\"capacity\":4}");
     has("{\"job_id\":\"job-1\",\"proof_kind\":\"window-post\",\"started_secs_ago\":5.250,"
@@ -173,7 +211,7 @@ static void ap_12_status(void **state)
     has("\"loading\":[\"porep-2k\"],\"failed\":[\"snap-2k\"]");
     has("\"counters\":{\"total_completed\":7,\"total_failed\":2,\"completed_by_kind\":{\"porep-c2\":5,"
         "\"snap-update\":0,\"window-post\":0,\"winning-post\":2},\"failed_by_kind\":{\"porep-c2\":0,"
-        "\"snap-update\":2,\"window-post\":0,\"winning-post\":0},\"queue_depth\":1,\"running\":1}");
+        "\"snap-update\":2,\"window-post\":0,\"winning-post\":0},\"queue_depth\":1,\"running\":1,");
     has("{\"proof_kind\":\"snap-update\",\"pending\":1,\"in_progress\":0}");
     has("\"buffers\":{\"synth_in_flight\":2,\"provers_in_flight\":4,\"aux_in_flight\":4,"
         "\"shells_in_flight\":0,\"pending_handles\":0}");

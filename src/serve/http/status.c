@@ -161,6 +161,7 @@ static void devices(struct text *t, const struct service_view *v)
         text_value(t, "state", states[v->devices[d].state]);
         text_value(t, "current_job", v->devices[d].job);
         text_seconds(t, "busy_secs", v->devices[d].busy_ms);
+        text_number(t, "strikes", v->devices[d].strikes);
         text_close(t, '}');
     }
     text_close(t, ']');
@@ -196,8 +197,45 @@ static void memory(struct text *t, const struct site *site, const struct service
     text_number(t, "parameters_bytes", parameters);
     text_number(t, "process_bytes", m.process_bytes);
     text_number(t, "resident_bytes", m.resident_bytes);
+    text_number(t, "limit_now_bytes", v->counts.budget);
+    text_bool(t, "short", v->counts.short_of_memory);
     text_number(t, "machine_bytes", m.machine_bytes);
     text_number(t, "machine_available_bytes", m.machine_available_bytes);
+    text_close(t, '}');
+}
+
+static void plan(struct text *t, const struct plan *p)
+{
+    if (p->circuits_count == 0)
+        return;
+    text_open(t, "plan", '{');
+    text_number(t, "budget_bytes", p->budget);
+    text_number(t, "baseline_bytes", p->baseline);
+    text_number(t, "threads_bytes", p->threads);
+    text_number(t, "requests_bytes", p->requests);
+    text_number(t, "winning_bytes", p->winning);
+    text_number(t, "peak_bytes", p->peak);
+    text_bool(t, "fits", p->fits);
+    text_number(t, "partition_workers", p->partition_workers);
+    text_number(t, "ready_capacity", p->ready_capacity);
+    text_number(t, "device_workers", p->device_workers);
+    text_number(t, "finishers", p->finishers);
+    text_open(t, "circuits", '[');
+    for (uint32_t i = 0; i < p->circuits_count; i++) {
+        const struct plan_circuit *c = &p->circuits[i];
+        text_open(t, NULL, '{');
+        text_value(t, "circuit_id", c->name);
+        text_number(t, "parameters_bytes", c->facts.load_bytes);
+        text_number(t, "kept_bytes", c->kept);
+        text_number(t, "waiting_bytes", c->waiting);
+        text_number(t, "devices_bytes", c->devices);
+        text_number(t, "finishing_bytes", c->finishing);
+        text_number(t, "peak_bytes", c->peak);
+        text_bool(t, "fits", c->fits);
+        text_number(t, "partition_workers_most", c->workers_most);
+        text_close(t, '}');
+    }
+    text_close(t, ']');
     text_close(t, '}');
 }
 
@@ -257,6 +295,7 @@ static void counters(struct text *t, const struct service_view *v)
     by_kind(t, "failed_by_kind", v->failed);
     text_number(t, "queue_depth", v->counts.jobs_waiting);
     text_number(t, "running", v->counts.jobs_running);
+    by_kind(t, "late_by_kind", v->late);
     text_close(t, '}');
     text_open(t, "queues", '[');
     for (size_t i = 0; i < KINDS_COUNT; i++) {
@@ -329,6 +368,7 @@ struct status site_status(void *context, const struct http_request *request, str
     text_open(&t, NULL, '{');
     daemon_itself(&t, site, v);
     memory(&t, site, v);
+    plan(&t, &v->plan);
     stages(&t, v);
     pipelines(&t, v);
     devices(&t, v);
