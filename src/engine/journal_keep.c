@@ -7,10 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-#define BATCH_BYTES    (UINT64_C(64) << 20) /* of vanilla bytes: results that come meanwhile wait no longer */
-#define RESULT_WAIT_MS 5000
-#define RETRY_MS       10000
-#define FORGET_MS      60000
+#define BATCH_BYTES (UINT64_C(64) << 20) /* of vanilla bytes: results that come meanwhile wait no longer */
+#define WAIT_MS     5000
+#define RETRY_MS    10000
+#define FORGET_MS   60000
 
 void service_crashed(void)
 {
@@ -194,11 +194,11 @@ uint64_t keeper_expire(struct engine_service *s, uint64_t now)
     while ((r = next_of(&walk, k)) != NULL) {
         if (!r->keep.storing)
             continue;
-        uint64_t until = r->keep.since_ms + RESULT_WAIT_MS;
+        uint64_t until = r->keep.since_ms + k->wait_ms;
         for (const struct waiter *w = r->waiters; w != NULL; w = w->next)
             until = w->deadline_ms < until ? w->deadline_ms : until;
         if (until <= now) {
-            if (now >= r->keep.since_ms + RESULT_WAIT_MS && !k->slow) {
+            if (now >= r->keep.since_ms + k->wait_ms && !k->slow) {
                 k->slow = true;
                 service_say(s, 1, "journal \"%.150s\" is slow: results no longer wait for it",
                             journal_path(k->journal));
@@ -422,6 +422,7 @@ struct status keeper_start(struct engine_service *s, const struct service_option
     k->service = s;
     k->last = &k->first;
     k->retention_ms = options->journal_retention_ms;
+    k->wait_ms = options->journal_wait_ms != 0 ? options->journal_wait_ms : WAIT_MS;
     k->retry_ms = options->journal_retry_ms != 0 ? options->journal_retry_ms : RETRY_MS;
     CHECK(pthread_condattr_init(&monotonic) == 0);
     CHECK(pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0);

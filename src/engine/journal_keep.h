@@ -3,7 +3,7 @@
  *
  * What waits for the disk: the answer to SubmitProof, and results. What does not: WinningPoSt, which comes
  * and goes as if there were no journal and is written when there is time; proving, which begins at once; and
- * results when the disk is slower than RESULT_WAIT_MS, for a proof at hand is worth more than a proof on
+ * results when the disk takes longer than journal_wait_ms, for a proof at hand is worth more than a proof on
  * disk.
  *
  * When it cannot be written (full disk), that is said once, nothing waits any more, and every few seconds it

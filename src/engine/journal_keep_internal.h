@@ -18,7 +18,7 @@ struct keeper {
     struct engine_service *service;
     struct journal *journal;
     struct running *running;
-    uint64_t retention_ms, retry_ms;
+    uint64_t retention_ms, retry_ms, wait_ms;
     pthread_t thread;
     bool runs, stop, degraded, slow;
     pthread_cond_t work;

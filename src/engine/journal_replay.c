@@ -14,8 +14,9 @@
 /* A WinningPoSt is worth something within its epoch, a WindowPoSt within its half hour. */
 #define WINNING_USEFUL_MS 30000
 #define WINDOW_USEFUL_MS  1800000
-/* Ends of the process while a job ran. Crashes, and what the out-of-memory killer did, are the job's. One that is
- * killed from outside is nobody's fault; so many that no operator does it are a killer that leaves no trace. */
+/* Ends of the process while a job ran. Crashes, and what the out-of-memory killer did, are the job's. One
+ * that is killed from outside is nobody's fault; so many that no operator does it are a killer that leaves no
+ * trace. */
 #define CRASHES_MAX 2
 #define DEATHS_MAX  100
 

@@ -77,6 +77,9 @@ static struct status whole(sqlite3 *db, const char *path)
     TRY(first(db, path, "PRAGMA quick_check(1)", NULL, verdict));
     if (strcmp(verdict, "ok") == 0)
         return status_ok();
+    for (char *c = verdict; *c != 0; c++)
+        if (*c == '\n')
+            *c = ' ';
     return status_hint(status_error(STATUS_INVALID, "journal \"%.130s\" is damaged: %.70s", path, verdict),
                        "restore it, or move it, its -wal, .spool and .running away: the daemon then starts "
                        "without the old jobs");

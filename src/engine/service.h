@@ -39,6 +39,7 @@ struct service_options {
     uint32_t threads;
     const char *journal;           /* file of accepted jobs and results; NULL or "": they live in memory */
     uint64_t journal_retention_ms; /* of results, in place of engine.retention_ms */
+    uint64_t journal_wait_ms;      /* how long a result waits for the disk; 0: 5 s */
     uint64_t journal_retry_ms;     /* how often a journal that cannot be written is tried again; 0: 10 s */
     uint64_t oom_kills;            /* of the cgroup so far; UINT64_MAX: not known */
     struct device *const *devices; /* NULL: one CPU backend over the service's pool */

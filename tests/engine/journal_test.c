@@ -392,6 +392,7 @@ static void with_journal(struct service_options *o)
 {
     o->journal = path;
     o->journal_retention_ms = 3600000;
+    o->journal_wait_ms = 600000;
     o->journal_retry_ms = 20;
     o->oom_kills = UINT64_MAX;
 }
@@ -562,6 +563,12 @@ static void test_who_waits_for_the_disk(void **state)
     answer_end(&left);
 }
 
+static void impatient(struct service_options *o)
+{
+    with_journal(o);
+    o->journal_wait_ms = 300;
+}
+
 /* A result at hand does not wait for ever, nor for longer than its caller. */
 static void test_slow_disk(void **state)
 {
@@ -577,7 +584,15 @@ static void test_slow_disk(void **state)
     UNTIL(service_rig_logged(&r, "proved in"));
     assert_int_equal(await_job(r.service, &a, id, 100), JOB_COMPLETED);
     assert_false(service_rig_logged(&r, "is slow"));
+    atomic_store(&disk_holds, false);
+    service_rig_end(&r);
+
+    service_rig_start(&r, impatient);
+    caller_make(&window, &r.golden, PROOF_WINDOW, "another");
+    atomic_store(&disk_holds, true);
+    submit(&r, &window, id);
     assert_int_equal(await_job(r.service, &a, id, 0), JOB_COMPLETED);
+    UNTIL(service_rig_logged(&r, "is slow"));
     atomic_store(&disk_holds, false);
     service_rig_end(&r);
 }

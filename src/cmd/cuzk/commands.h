@@ -6,7 +6,7 @@
 #include "cmd/cuzk/output.h"
 
 extern const struct command COMMAND_SETUP, COMMAND_PROVE, COMMAND_VERIFY, COMMAND_INSPECT, COMMAND_PARAMS,
-    COMMAND_FABRICATE;
+    COMMAND_FABRICATE, COMMAND_DOCTOR;
 
 /* Opens a prover that ends its work cleanly when the program is interrupted (SIGINT, SIGTERM). */
 enum cuzk_code open_prover(struct cuzk **out, uint64_t threads, const char *backend,

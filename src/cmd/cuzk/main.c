@@ -12,7 +12,8 @@
 #include <sys/resource.h>
 
 static const struct command *const COMMANDS[] = {&COMMAND_SETUP,   &COMMAND_PROVE,  &COMMAND_VERIFY,
-                                                 &COMMAND_INSPECT, &COMMAND_PARAMS, &COMMAND_FABRICATE};
+                                                 &COMMAND_INSPECT, &COMMAND_PARAMS, &COMMAND_FABRICATE,
+                                                 &COMMAND_DOCTOR};
 #define COMMANDS_COUNT (sizeof COMMANDS / sizeof COMMANDS[0])
 
 #define C1_FILE_MAX ((size_t)256 << 20)
