@@ -1,56 +1,12 @@
 /* See model.h. */
-#include "model.h"
+#include "model_internal.h"
 
-#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum spot { S_REST, S_SYNTHESIS, S_DOOR, S_QUEUE, S_DEVICE, S_STAND, S_FINISH, S_DONE, S_GONE };
-
-struct mpart {
-    enum spot spot;
-    uint64_t token; /* of the answer that will come; 0: none */
-    uint64_t answer_ms;
-    uint64_t held;
-    uint32_t device, starts;
-    bool stopped;
-};
-
-struct mjob {
-    job_id id;
-    struct engine_submit submit;
-    uint64_t created_ms, orphan_since, ended_ms;
-    bool opening, opened, verifying, ended, closed, stopped, begun;
-    uint64_t token, answer_ms; /* of open or verify */
-    struct mpart parts[ENGINE_PARTITIONS_MAX];
-};
-
-struct item {
-    uint64_t at, sequence, token;
-    bool arrival;
-    struct engine_event event;
-};
-
-struct model {
-    struct model_options o;
-    struct engine *engine;
-    uint64_t now, stepped_ms, random, sequence, token;
-    struct item *heap;
-    size_t heap_count, heap_capacity;
-    struct mjob **jobs; /* by id */
-    uint64_t jobs_capacity, next_id;
-    job_id *live; /* not closed */
-    size_t live_count, live_capacity;
-    uint64_t held[2], arrivals_left, loads_out, budget, parameters, lowered_until;
-    bool ready[4], lost[ENGINE_DEVICES_MAX], drained, draining;
-    uint32_t strikes[ENGINE_DEVICES_MAX];
-    uint64_t device_free[ENGINE_DEVICES_MAX];
-    struct model_result result;
-};
 
 static struct model *current;
 
@@ -68,9 +24,7 @@ static void on_abort(int signal_number)
     signal(SIGABRT, SIG_DFL);
 }
 
-static void broken(const struct model *m, const char *format, ...)
-    __attribute__((format(printf, 2, 3), noreturn));
-static void broken(const struct model *m, const char *format, ...)
+void model_broken(const struct model *m, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -80,12 +34,6 @@ static void broken(const struct model *m, const char *format, ...)
     va_end(list);
     abort();
 }
-#define PROMISE(m, condition, ...)                                                                           \
-    do {                                                                                                     \
-        if (!(condition))                                                                                    \
-            broken(m, __VA_ARGS__);                                                                          \
-    } while (0)
-
 static uint64_t random_next(struct model *m)
 {
     uint64_t z = (m->random += UINT64_C(0x9e3779b97f4a7c15));
@@ -109,132 +57,10 @@ static uint64_t vary(struct model *m, uint64_t ms)
     return m->o.random ? below(m, 2 * ms + 1) : ms;
 }
 
-/* ---- the heap of what is to come ---- */
-
-static bool sooner(const struct item *a, const struct item *b)
-{
-    return a->at != b->at ? a->at < b->at : a->sequence < b->sequence;
-}
-
-static void push(struct model *m, uint64_t at, uint64_t token, const struct engine_event *event)
-{
-    if (m->heap_count == m->heap_capacity) {
-        m->heap_capacity = m->heap_capacity == 0 ? 256 : 2 * m->heap_capacity;
-        m->heap = realloc(m->heap, m->heap_capacity * sizeof *m->heap);
-        CHECK(m->heap != NULL);
-    }
-    size_t i = m->heap_count++;
-    struct item item = {.at = at, .sequence = m->sequence++, .token = token, .arrival = event == NULL};
-    if (event != NULL)
-        item.event = *event;
-    while (i > 0 && sooner(&item, &m->heap[(i - 1) / 2])) {
-        m->heap[i] = m->heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    m->heap[i] = item;
-}
-
-static struct item pop(struct model *m)
-{
-    struct item top = m->heap[0], last = m->heap[--m->heap_count];
-    size_t i = 0;
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= m->heap_count)
-            break;
-        if (child + 1 < m->heap_count && sooner(&m->heap[child + 1], &m->heap[child]))
-            child++;
-        if (!sooner(&m->heap[child], &last))
-            break;
-        m->heap[i] = m->heap[child];
-        i = child;
-    }
-    if (m->heap_count > 0)
-        m->heap[i] = last;
-    return top;
-}
-
-/* ---- the order, reckoned again from its description ---- */
-
-static int compare(const struct model *m, const struct mjob *a, const struct mjob *b)
-{
-    if (a->submit.reserved != b->submit.reserved)
-        return a->submit.reserved ? -1 : 1;
-    uint64_t key[2][5];
-    const struct mjob *both[2] = {a, b};
-    for (int i = 0; i < 2; i++) {
-        const struct mjob *j = both[i];
-        uint64_t p = j->submit.priority;
-        if (j->submit.reserved)
-            p = PRIORITY_CRITICAL;
-        else if (p == PRIORITY_LOW && m->now >= j->created_ms + 10 * 60 * 1000)
-            p = PRIORITY_NORMAL;
-        uint64_t due = j->submit.deadline_ms != 0 ? j->submit.deadline_ms : j->created_ms + 30 * 60 * 1000;
-        bool grouped = m->o.config.sort_by_circuit && p >= PRIORITY_NORMAL;
-        key[i][0] = p;
-        key[i][1] = grouped ? due / (5 * 60 * 1000) : 0;
-        key[i][2] = grouped ? j->submit.circuit : 0;
-        key[i][3] = due;
-        key[i][4] = j->id;
-    }
-    for (int k = 0; k < 5; k++)
-        if (key[0][k] != key[1][k])
-            return key[0][k] < key[1][k] ? -1 : 1;
-    return 0;
-}
-
 static struct mjob *job_of(const struct model *m, job_id id)
 {
     PROMISE(m, id < m->next_id && m->jobs[id] != NULL, "action for job %" PRIu64 ", which is not known", id);
     return m->jobs[id];
-}
-
-/* No other job of its sort that has a partition at the spot comes before this one. */
-static void check_first(const struct model *m, const struct mjob *job, uint32_t k, enum spot spot)
-{
-    for (uint32_t i = 0; i < k; i++)
-        PROMISE(m, job->parts[i].spot != spot, "job %" PRIu64 ": partition %u before %u", job->id, k, i);
-    for (size_t i = 0; i < m->live_count; i++) {
-        const struct mjob *other = m->jobs[m->live[i]];
-        if (other == job || other->ended || !other->opened ||
-            other->submit.reserved != job->submit.reserved ||
-            (spot == S_REST && !m->ready[other->submit.circuit]) || compare(m, other, job) > 0)
-            continue;
-        for (uint32_t n = 0; n < other->submit.partitions; n++)
-            PROMISE(m, other->parts[n].spot != spot, "job %" PRIu64 " goes before job %" PRIu64 " at %d",
-                    job->id, other->id, (int)spot);
-    }
-}
-
-/* The ready queue as the model sees it: what stands at the door comes in, in order, as there is room. */
-static void fill_queue(struct model *m)
-{
-    uint32_t a = m->o.config.synthesis_lookahead, b = m->o.config.partition_workers, length = 0;
-    for (size_t i = 0; i < m->live_count; i++) {
-        const struct mjob *job = m->jobs[m->live[i]];
-        for (uint32_t k = 0; k < job->submit.partitions && !job->submit.reserved; k++)
-            length += job->parts[k].spot == S_QUEUE;
-    }
-    for (;;) {
-        struct mjob *best = NULL;
-        uint32_t at = 0;
-        for (size_t i = 0; i < m->live_count; i++) {
-            struct mjob *job = m->jobs[m->live[i]];
-            for (uint32_t k = 0; k < job->submit.partitions; k++) {
-                if (job->parts[k].spot != S_DOOR)
-                    continue;
-                if (best == NULL || compare(m, job, best) < 0) {
-                    best = job;
-                    at = k;
-                }
-                break;
-            }
-        }
-        if (best == NULL || (!best->submit.reserved && length >= (a > b ? a : b)))
-            return;
-        best->parts[at].spot = S_QUEUE;
-        length += !best->submit.reserved;
-    }
 }
 
 /* ---- carrying actions out ---- */
@@ -283,7 +109,7 @@ static void answer_part(struct model *m, struct mjob *job, uint32_t k, enum engi
     p->token = ++m->token;
     p->answer_ms = at;
     p->stopped = false;
-    push(m, at, p->token, &event);
+    model_push(m, at, p->token, &event);
 }
 
 static void answer_job(struct model *m, struct mjob *job, enum engine_event_kind kind, uint64_t at)
@@ -291,7 +117,7 @@ static void answer_job(struct model *m, struct mjob *job, enum engine_event_kind
     struct engine_event event = {.kind = kind, .job = job->id, .status = coded(pick_code(m, kind))};
     job->token = ++m->token;
     job->answer_ms = at;
-    push(m, at, job->token, &event);
+    model_push(m, at, job->token, &event);
 }
 
 /* Nothing begins for which there is no room now. */
@@ -307,14 +133,14 @@ static void do_start(struct model *m, struct mjob *job, const struct engine_acti
 {
     struct mpart *p = &job->parts[a->partition];
     if (p->spot == S_DOOR)
-        fill_queue(m);
+        model_fill_queue(m);
     PROMISE(m, p->spot == S_QUEUE, "start of job %" PRIu64 ".%u, which is at %d", job->id, a->partition,
             (int)p->spot);
     PROMISE(m, a->device < m->o.config.devices + m->o.config.spare_device && !m->lost[a->device],
             "start on device %u, lost", a->device);
     PROMISE(m, a->device < m->o.config.devices || job->submit.reserved, "the spare device for job %" PRIu64,
             job->id);
-    check_first(m, job, a->partition, S_QUEUE);
+    model_check_first(m, job, a->partition, S_QUEUE);
     const struct engine_circuit *c = &m->o.circuits[job->submit.circuit];
     p->spot = S_DEVICE;
     p->device = a->device;
@@ -348,7 +174,7 @@ static void do_stop(struct model *m, struct mjob *job, const struct engine_actio
         event.kind = job->opening ? EVENT_OPENED : EVENT_VERIFIED;
         job->stopped = true;
         job->token = ++m->token;
-        push(m, soon < job->answer_ms ? soon : job->answer_ms, job->token, &event);
+        model_push(m, soon < job->answer_ms ? soon : job->answer_ms, job->token, &event);
         return;
     }
     struct mpart *p = &job->parts[a->partition];
@@ -359,7 +185,7 @@ static void do_stop(struct model *m, struct mjob *job, const struct engine_actio
                                         : EVENT_FINISHED;
     p->stopped = true;
     p->token = ++m->token;
-    push(m, soon < p->answer_ms ? soon : p->answer_ms, p->token, &event);
+    model_push(m, soon < p->answer_ms ? soon : p->answer_ms, p->token, &event);
 }
 
 static void do_release(struct model *m, struct mjob *job, uint32_t k)
@@ -405,22 +231,6 @@ static void do_close(struct model *m, struct mjob *job)
     }
 }
 
-static void check_job_first(struct model *m, const struct mjob *job, bool open)
-{
-    for (size_t i = 0; i < m->live_count; i++) {
-        const struct mjob *other = m->jobs[m->live[i]];
-        if (other == job || other->ended || other->submit.reserved != job->submit.reserved ||
-            compare(m, other, job) > 0)
-            continue;
-        if (open)
-            PROMISE(m, other->opened || other->opening, "job %" PRIu64 " opens before %" PRIu64, job->id,
-                    other->id);
-        for (uint32_t k = 0; k < other->submit.partitions && !open; k++)
-            PROMISE(m, other->parts[k].spot != S_STAND, "job %" PRIu64 " verifies before %" PRIu64, job->id,
-                    other->id);
-    }
-}
-
 static void do_of_job(struct model *m, const struct engine_action *a)
 {
     struct mjob *job = job_of(m, a->job);
@@ -428,7 +238,7 @@ static void do_of_job(struct model *m, const struct engine_action *a)
     switch (a->kind) {
     case ACTION_OPEN:
         PROMISE(m, !job->opening && !job->opened && !job->ended, "open of job %" PRIu64, job->id);
-        check_job_first(m, job, true);
+        model_check_job_first(m, job, true);
         job->opening = true;
         answer_job(m, job, EVENT_OPENED, m->now + vary(m, t->open_ms));
         break;
@@ -436,7 +246,7 @@ static void do_of_job(struct model *m, const struct engine_action *a)
         PROMISE(m, job->opened && !job->verifying && !job->ended, "verify of job %" PRIu64, job->id);
         for (uint32_t k = 0; k < job->submit.partitions; k++)
             PROMISE(m, job->parts[k].spot == S_DONE, "verify of job %" PRIu64 " without %u", job->id, k);
-        check_job_first(m, job, false);
+        model_check_job_first(m, job, false);
         job->verifying = true;
         answer_job(m, job, EVENT_VERIFIED, m->now + vary(m, t->verify_ms));
         break;
@@ -473,7 +283,7 @@ static void do_of_partition(struct model *m, const struct engine_action *a)
     if (a->kind == ACTION_SYNTHESISE) {
         PROMISE(m, p->spot == S_REST && m->ready[job->submit.circuit], "synthesis of job %" PRIu64 ".%u",
                 job->id, a->partition);
-        check_first(m, job, a->partition, S_REST);
+        model_check_first(m, job, a->partition, S_REST);
         p->spot = S_SYNTHESIS;
         hold(m, job, p, m->o.circuits[job->submit.circuit].seeds_bytes);
         check_budget(m, job);
@@ -482,7 +292,7 @@ static void do_of_partition(struct model *m, const struct engine_action *a)
         do_start(m, job, a);
     } else {
         PROMISE(m, p->spot == S_STAND, "finish of job %" PRIu64 ".%u", job->id, a->partition);
-        check_first(m, job, a->partition, S_STAND);
+        model_check_first(m, job, a->partition, S_STAND);
         p->spot = S_FINISH;
         answer_part(m, job, a->partition, EVENT_FINISHED, m->now + vary(m, t->finish_ms));
     }
@@ -499,7 +309,7 @@ static void do_load(struct model *m, uint32_t circuit)
     event.status = coded(pick_code(m, EVENT_CIRCUIT));
     m->loads_out++;
     uint64_t ms = vary(m, m->o.times[circuit].load_ms);
-    push(m, m->now + (chance(m, 20) ? 100 * ms : ms), 0, &event); /* a slow disk, at times */
+    model_push(m, m->now + (chance(m, 20) ? 100 * ms : ms), 0, &event); /* a slow disk, at times */
 }
 
 static void do_evict(struct model *m, uint32_t circuit)
@@ -670,7 +480,7 @@ static void check_step(struct model *m)
             "leases of %" PRIu64 " bytes, held are %" PRIu64, counts.lease_bytes, m->held[0] + m->held[1]);
     PROMISE(m, m->held[0] <= m->o.config.host_budget, "%" PRIu64 " bytes held", m->held[0]);
     m->result.lease_peak = counts.lease_peak;
-    fill_queue(m);
+    model_fill_queue(m);
     uint32_t reserved = 0;
     for (size_t i = 0; i < m->live_count; i++)
         reserved += m->jobs[m->live[i]]->submit.reserved;
@@ -683,6 +493,7 @@ static void step(struct model *m, const struct engine_event *event)
     const struct engine_action *actions;
     size_t count;
     m->result.steps++;
+    PROMISE(m, m->o.break_at != m->result.steps, "as it was asked for");
     m->stepped_ms = m->now;
     if (m->o.trace)
         fprintf(stderr, "%10" PRIu64 "  event %d job %" PRIu64 ".%u %s\n", m->now, (int)event->kind,
@@ -729,6 +540,40 @@ static void submit_now(struct model *m, const struct engine_submit *submit)
     }
 }
 
+/* The process died and comes back: nothing is loaded, nothing held, and what was accepted and not answered is
+ * submitted again, unless its time is over. */
+static void restart(struct model *m)
+{
+    struct engine_submit *again = calloc(m->next_id, sizeof *again);
+    size_t count = 0;
+    CHECK(again != NULL);
+    for (job_id id = 1; id < m->next_id; id++) {
+        struct mjob *job = m->jobs[id];
+        if (job != NULL && !job->ended && (job->submit.deadline_ms == 0 || job->submit.deadline_ms > m->now))
+            again[count++] = job->submit;
+        m->jobs[id] = NULL;
+        free(job);
+    }
+    engine_end(m->engine);
+    struct status s = engine_make(&m->engine, &m->o.config, m->o.circuits, m->o.circuits_count);
+    CHECK(!status_failed(&s));
+    m->epoch++;
+    m->result.restarts++;
+    m->live_count = 0;
+    m->held[0] = m->held[1] = m->parameters = m->loads_out = m->stepped_ms = 0;
+    m->budget = m->o.config.host_budget;
+    m->draining = m->drained = false;
+    memset(m->ready, 0, sizeof m->ready);
+    memset(m->lost, 0, sizeof m->lost);
+    memset(m->strikes, 0, sizeof m->strikes);
+    memset(m->device_free, 0, sizeof m->device_free);
+    for (size_t i = 0; i < count; i++)
+        submit_now(m, &again[i]);
+    free(again);
+}
+
+#define RESTART UINT64_MAX /* as a token: no answer has it */
+
 /* A job of any kind, and perhaps a cancel, or a caller that goes and perhaps comes back. */
 static void random_arrival(struct model *m)
 {
@@ -745,30 +590,33 @@ static void random_arrival(struct model *m)
     struct engine_event event = {.kind = EVENT_CANCEL, .job = id, .status = coded(STATUS_CANCELLED)};
     uint64_t when = m->now + below(m, 30000);
     if (chance(m, 100))
-        push(m, when, 0, &event);
+        model_push(m, when, 0, &event);
     event = (struct engine_event){.kind = EVENT_CALLER_GONE, .job = id};
     if (chance(m, 100)) {
-        push(m, when, 0, &event);
+        model_push(m, when, 0, &event);
         event.kind = EVENT_CALLER_BACK;
         if (chance(m, 500))
-            push(m, when + below(m, 2 * m->o.config.orphan_ms), 0, &event);
+            model_push(m, when + below(m, 2 * m->o.config.orphan_ms), 0, &event);
     }
     event =
         (struct engine_event){.kind = EVENT_CIRCUIT_GONE, .circuit = (uint32_t)below(m, m->o.circuits_count)};
     if (chance(m, 20))
-        push(m, when, 0, &event);
+        model_push(m, when, 0, &event);
     event.kind = EVENT_LOAD;
     if (chance(m, 20))
-        push(m, when, 0, &event);
+        model_push(m, when, 0, &event);
     if (chance(m, 10) && m->lowered_until <= m->now) { /* other programs take memory for a while */
         event = (struct engine_event){.kind = EVENT_BUDGET, .bytes = below(m, m->o.config.host_budget)};
-        push(m, m->now, 0, &event);
+        model_push(m, m->now, 0, &event);
         event.bytes = m->o.config.host_budget;
         m->lowered_until = m->now + 1 + below(m, 60000);
-        push(m, m->lowered_until, 0, &event);
+        model_push(m, m->lowered_until, 0, &event);
     }
+    event.kind = EVENT_TICK;
+    if (chance(m, 3))
+        model_push(m, when, RESTART, &event);
     if (--m->arrivals_left > 0)
-        push(m, m->now + (below(m, 20) == 0 ? below(m, 60000) : below(m, 1500)), 0, NULL);
+        model_push(m, m->now + (below(m, 20) == 0 ? below(m, 60000) : below(m, 1500)), 0, NULL);
 }
 
 void model_run(struct model *m)
@@ -784,9 +632,13 @@ void model_run(struct model *m)
             step(m, &event);
             continue;
         }
-        struct item item = pop(m);
+        struct item item = model_pop(m);
         m->now = item.at;
-        if (item.arrival && item.token == 0)
+        if (item.token == RESTART)
+            restart(m);
+        else if (item.event.kind == EVENT_CIRCUIT && item.epoch != m->epoch)
+            continue; /* of a process that is no more */
+        else if (item.arrival && item.token == 0)
             random_arrival(m);
         else if (item.event.kind == EVENT_SUBMIT)
             submit_now(m, &item.event.submit);
@@ -825,7 +677,7 @@ struct model *model_make(const struct model_options *options)
     CHECK(!status_failed(&s));
     m->arrivals_left = options->random ? options->jobs : 0;
     if (m->arrivals_left > 0)
-        push(m, 0, 0, NULL);
+        model_push(m, 0, 0, NULL);
     if (options->faults) {
         uint64_t span = (uint64_t)options->jobs * 2000;
         for (uint32_t d = 0; d < options->config.devices; d++)
@@ -833,7 +685,7 @@ struct model *model_make(const struct model_options *options)
                 model_lose_device(m, below(m, 2 * span + 1), d);
         struct engine_event drain = {.kind = EVENT_DRAIN};
         if (below(m, 2) == 0)
-            push(m, span / 2 + below(m, span + 1), 0, &drain);
+            model_push(m, span / 2 + below(m, span + 1), 0, &drain);
     }
     return m;
 }
@@ -850,13 +702,13 @@ void model_end(struct model *m)
 void model_submit(struct model *m, uint64_t at_ms, const struct engine_submit *submit)
 {
     struct engine_event event = {.kind = EVENT_SUBMIT, .submit = *submit};
-    push(m, at_ms, 0, &event);
+    model_push(m, at_ms, 0, &event);
 }
 
 void model_lose_device(struct model *m, uint64_t at_ms, uint32_t device)
 {
     struct engine_event event = {.kind = EVENT_DEVICE_LOST, .device = device, .status = coded(STATUS_DEVICE)};
-    push(m, at_ms, 0, &event);
+    model_push(m, at_ms, 0, &event);
 }
 
 void model_result(const struct model *m, struct model_result *out)

@@ -31,6 +31,7 @@ struct model_options {
     bool faults;
     uint32_t jobs; /* random: how many come */
     bool trace;
+    uint64_t break_at; /* a step at which a promise is broken on purpose; 0: none */
 };
 
 struct model;
@@ -46,7 +47,7 @@ struct model_result {
     uint64_t end_ms, first_start_ms, last_start_end_ms; /* device work: first begin, last end */
     uint64_t device_busy_ms[ENGINE_DEVICES_MAX];
     uint64_t lease_peak;
-    uint64_t evictions, strikes, devices_off;
+    uint64_t evictions, strikes, devices_off, restarts;
     uint64_t steps, jobs, ok, failed, cancelled, refused, retries;
     uint64_t finished_hash; /* of all actions in order: equal for equal seeds */
 };

@@ -1,7 +1,7 @@
 /* Random schedules through the real state machine, with faults of every kind: jobs of all priorities,
  * cancels, deadlines, callers that go and come back, proofs that do not verify, devices that err or are lost,
- * parameters that fail to load or are evicted, draining, and memory from just enough to plenty. model.h says
- * what is checked at every step.
+ * parameters that fail to load or load slowly or are evicted, draining, restarts, and memory from just enough
+ * to plenty, of which other programs take some at times. model.h says what is checked at every step.
  *
  *     engine_simulation [--jobs N] [--seed S] [--runs R] [--trace]
  *
@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static uint64_t mix(uint64_t *state)
 {
@@ -60,6 +63,45 @@ static void options_of(struct model_options *o, uint64_t seed, uint32_t jobs, bo
                                        .spare_device = mix(&r) % 2};
 }
 
+/* What a run says that breaks a promise at this step: child process, standard error into `out`. */
+static void broken_run(char *out, size_t size, const struct model_options *o)
+{
+    int ends[2];
+    size_t used = 0;
+    CHECK(pipe(ends) == 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        dup2(ends[1], 2);
+        struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        model_run(model_make(o));
+        _exit(0);
+    }
+    close(ends[1]);
+    for (ssize_t n; used < size - 1 && (n = read(ends[0], out + used, size - 1 - used)) > 0;)
+        used += (size_t)n;
+    out[used] = 0;
+    close(ends[0]);
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid && !(WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
+
+/* A failing seed fails again at the same step, and says both. */
+static void check_replay(const struct model_options *options, uint64_t steps)
+{
+    struct model_options o = *options;
+    char first[4096], second[4096], words[80];
+    o.break_at = 1 + steps / 2;
+    broken_run(first, sizeof first, &o);
+    broken_run(second, sizeof second, &o);
+    snprintf(words, sizeof words, "failed at seed %" PRIu64 ", step %" PRIu64 ", time", o.seed, o.break_at);
+    CHECK(strstr(first, words) != NULL && strstr(first, "as it was asked for") != NULL);
+    words[strlen(words) - 4] = 0;
+    CHECK(strncmp(strstr(first, words), strstr(second, words), strcspn(strstr(first, words), "\n")) == 0);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t seed = (uint64_t)time(NULL), jobs = 20000, runs = 0;
@@ -98,6 +140,7 @@ int main(int argc, char **argv)
             model_result(m, &again);
             model_end(m);
             CHECK(again.finished_hash == r.finished_hash && again.steps == r.steps);
+            check_replay(&o, r.steps);
         }
         sum.steps += r.steps;
         sum.jobs += r.jobs;
@@ -109,14 +152,15 @@ int main(int argc, char **argv)
         sum.evictions += r.evictions;
         sum.strikes += r.strikes;
         sum.devices_off += r.devices_off;
+        sum.restarts += r.restarts;
     }
     printf("%" PRIu64 " jobs in %" PRIu64 " steps: %" PRIu64 " proved, %" PRIu64 " failed, %" PRIu64
            " cancelled; %" PRIu64 " of them refused; %" PRIu64 " retries, %" PRIu64 " evictions, %" PRIu64
-           " strikes, %" PRIu64 " devices taken out of service\n",
+           " strikes, %" PRIu64 " devices taken out of service, %" PRIu64 " restarts\n",
            sum.jobs, sum.steps, sum.ok, sum.failed, sum.cancelled, sum.refused, sum.retries, sum.evictions,
-           sum.strikes, sum.devices_off);
+           sum.strikes, sum.devices_off, sum.restarts);
     /* A simulation in which nothing happens tests nothing. */
     CHECK(runs < 20 || (sum.ok > sum.jobs / 10 && sum.failed > 0 && sum.cancelled > 0 && sum.retries > 0 &&
-                        sum.evictions > 0 && sum.strikes > 0));
+                        sum.evictions > 0 && sum.strikes > 0 && sum.restarts > 0));
     return 0;
 }
