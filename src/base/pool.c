@@ -14,6 +14,7 @@
 #include "base/pool.h"
 #include "base/mem.h"
 #include "base/processors.h"
+#include "base/signals.h"
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -233,7 +234,7 @@ static struct status start_workers(struct pool *pool, unsigned count)
     sigset_t all, old;
     int error = 0;
     /* Signals are for the program's own threads. */
-    sigfillset(&all);
+    signals_not_for_threads(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     while (pool->workers < count && error == 0) {
         error = pthread_create(&pool->threads[pool->workers], NULL, worker_main, pool);

@@ -2,6 +2,7 @@
 #include "engine/service_internal.h"
 
 #include "base/mem.h"
+#include "base/signals.h"
 
 #include <signal.h>
 #include <string.h>
@@ -13,7 +14,7 @@ int service_thread(pthread_t *out, void *(*run)(void *), void *argument, bool de
 {
     pthread_attr_t attributes;
     sigset_t all, old;
-    sigfillset(&all); /* signals are for the program's own threads */
+    signals_not_for_threads(&all); /* signals are for the program's own threads */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     CHECK(pthread_attr_init(&attributes) == 0);
     pthread_attr_setdetachstate(&attributes, detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);

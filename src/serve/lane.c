@@ -2,6 +2,7 @@
 #include "serve/lane.h"
 
 #include "base/mem.h"
+#include "base/signals.h"
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -61,7 +62,7 @@ struct status lane_start(struct lane **out, unsigned threads, const char *name)
     for (int p = 0; p < PRIORITY_COUNT; p++)
         lane->last[p] = &lane->first[p];
     sigset_t all, before;
-    sigfillset(&all);
+    signals_not_for_threads(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = 0;
     while (error == 0 && lane->threads < threads) {

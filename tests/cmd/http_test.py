@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """What a daemon shows of itself while it lives, and its last words: status pages over HTTP, the service manager's messages,
 the crash message and the run record. Named after the faults of provers that people reported (ST, SH, AP)."""
+import ctypes
 import json
 import os
+import resource
 import signal
 import socket
 import statistics
@@ -13,6 +15,7 @@ import time
 import unittest
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 import daemon_test  # noqa: E402
@@ -198,6 +201,21 @@ class Pages(Case):
         self.assertEqual(json.loads(self.bench("single", "--config", path, *window_args(), "--json").stdout)["completed"], True)
         self.assertLess(len(os.listdir(f"/proc/{daemon.pid}/fd")), 250)
 
+    def test_ap10_few_descriptors(self):
+        """With 128 descriptors, and more peers than that who only look: proofs are made, and others are answered."""
+        path = self.config()
+        daemon = subprocess.Popen([DAEMON, "-c", str(path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128)))
+        self.started.append(daemon)
+        self.bench("wait", "--config", path, "--timeout", "60s")
+        self.assertIn("only 128 files and connections", self.log.read_text())
+        for _ in range(200):
+            s = socket.create_connection(("127.0.0.1", self.port))
+            self.addCleanup(s.close)
+        for _ in range(20):
+            self.assertEqual(self.get("/livez")[0], 200)
+        self.assertEqual(json.loads(self.bench("batch", "--config", path, *window_args(), "-c", 3, "--json").stdout)["completed"], 3)
+
     def test_ap15_status_under_load(self):
         """Answers come while all cores prove; their times are in the output, as no test asserts a time."""
         path = self.config()
@@ -373,6 +391,25 @@ class Crash(Case):
                 self.assertIn(f"the last run (pid {daemon.pid}) ended: crashed: signal", self.log.read_text())
                 again.terminate()
                 again.wait(timeout=30)
+
+    def test_st21_every_thread_can_speak(self):
+        """A fault is told from whatever thread it is in: where the signal is blocked the kernel would end the process silently."""
+        path = self.config()
+        daemon = self.start(path)
+        self.bench("single", "--config", path, *window_args())
+        names = {}
+        for task in Path(f"/proc/{daemon.pid}/task").iterdir():
+            status = dict(line.split(":", 1) for line in (task / "status").read_text().splitlines())
+            for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT):
+                self.assertFalse(int(status["SigBlk"], 16) >> (number - 1) & 1, f"thread {status['Name']} blocks {number}")
+            names[int(task.name)] = status["Name"].strip()
+        self.assertGreater(len(names), 8)
+        other = next(task for task, name in names.items() if name == "submit")
+        numbers = {"x86_64": 234, "aarch64": 131}
+        ctypes.CDLL(None).syscall(numbers[os.uname().machine], daemon.pid, other, int(signal.SIGSEGV))
+        self.assertEqual(daemon.wait(timeout=30), -signal.SIGSEGV)
+        self.assertIn("(SIGSEGV) sent by process", self.log.read_text())
+        self.assertIn("thread submit", self.log.read_text())
 
     def test_the_time_of_day(self):
         """The handler's own calendar and the log's agree."""

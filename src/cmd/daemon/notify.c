@@ -2,6 +2,7 @@
 #include "cmd/daemon/notify.h"
 
 #include "base/mem.h"
+#include "base/signals.h"
 #include "cmd/daemon/phases.h"
 
 #include <errno.h>
@@ -133,7 +134,7 @@ static struct status start_thread(struct notify *n)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&n->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    sigfillset(&all); /* signals are for the main thread */
+    signals_not_for_threads(&all); /* signals are for the main thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&n->thread, NULL, run, n);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

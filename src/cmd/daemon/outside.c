@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* ---- the service manager ---- */
 
@@ -100,6 +101,29 @@ void outside_failed(struct daemon *d, const struct status *s)
 
 /* ---- status pages ---- */
 
+/* As many descriptors as are allowed; an eighth of them, and 128 at most, for status pages, so that those who
+ * look never take the place of those who want proofs. */
+static uint32_t connections_for_pages(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= 8 * 128)
+        return 128;
+    return limit.rlim_cur < 8 * 8 ? 8 : (uint32_t)(limit.rlim_cur / 8);
+}
+
+static void raise_descriptors(struct daemon *d)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024)
+        log_line(d->log, LOG_WARN,
+                 "only %llu files and connections are allowed to this process; raise its limit (ulimit -n, "
+                 "LimitNOFILE=)",
+                 (unsigned long long)limit.rlim_cur);
+}
+
 static void memory(void *context, struct site_memory *out)
 {
     struct daemon *d = context;
@@ -138,6 +162,7 @@ struct status outside_serve(struct daemon *d)
 {
     struct listener *listener;
     const char *address = d->config.daemon.status_listen;
+    raise_descriptors(d);
     struct listen_options permissions = {(uint32_t)d->config.daemon.socket_mode,
                                          d->config.daemon.socket_group};
     warn_if_open(d, "daemon.listen", d->config.daemon.listen, "ask for proofs");
@@ -155,6 +180,7 @@ struct status outside_serve(struct daemon *d)
                                    .memory = memory,
                                    .phases = phases,
                                    .context = d,
+                                   .max_connections = connections_for_pages(),
                                    .log = log_callback,
                                    .log_context = d->log};
     TRY(site_start(&d->site, &options, listener));

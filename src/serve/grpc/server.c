@@ -2,6 +2,7 @@
 #include "serve/grpc/internal.h"
 
 #include "base/mem.h"
+#include "base/signals.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -492,7 +493,7 @@ struct status grpc_server_start(struct grpc_server **out, const struct grpc_opti
     TRY(server_make(&server, options, listeners, listeners_count));
     /* Signals are for the program's own threads. */
     sigset_t all, before;
-    sigfillset(&all);
+    signals_not_for_threads(&all);
     *out = server; /* before handlers can run, which may look at it */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&server->thread, NULL, thread_main, server);

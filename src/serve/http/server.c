@@ -2,6 +2,7 @@
 #include "serve/http/server.h"
 
 #include "base/mem.h"
+#include "base/signals.h"
 #include <errno.h>
 #include <microhttpd.h>
 #include <signal.h>
@@ -292,7 +293,7 @@ struct status http_start(struct http_server **out, const struct http_options *op
         server->options.idle_seconds = 15;
     struct status s = status_ok();
     sigset_t all, before;
-    sigfillset(&all); /* its threads take no signals */
+    signals_not_for_threads(&all); /* its threads take no signals */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (uint32_t i = 0; i < listener->sockets_count && !status_failed(&s); i++)
         s = open_door(server, &server->doors[i], listener->sockets[i]);
