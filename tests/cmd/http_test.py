@@ -4,6 +4,7 @@ the crash message and the run record. Named after the faults of provers that peo
 import ctypes
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -125,6 +126,9 @@ class Pages(Case):
                      'cuzk_proof_duration_seconds_count{proof_kind="window_post"} 3'):
             self.assertIn(line + "\n", text)
         documented = (daemon_test.ROOT / "docs/metrics.md").read_text()
+        rules = (daemon_test.ROOT / "etc/cuzk-alerts.yml").read_text()
+        for name in set(re.findall(r"\bcuzk_\w+", rules)):
+            self.assertIn(f"# TYPE {name} ", text, "an alert about a metric that is not there")
         family, families = None, {}
         for line in text.splitlines():
             if line.startswith("# TYPE "):
