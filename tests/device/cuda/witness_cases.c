@@ -12,6 +12,7 @@
 #include "gadget/circuit.h"
 #include "gadget/poseidon.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- steps ---- */
@@ -211,15 +212,15 @@ static struct status record_rows(struct shape_builder *builder, uint32_t ports, 
     return s;
 }
 
-static struct status place_rows(struct shape_builder *builder)
+static struct status place_rows(struct shape_builder *builder, uint32_t rows, uint32_t instances)
 {
     uint64_t state = 1;
     uint32_t first, field;
     variable input = shape_builder_input(builder);
     TRY(record_rows(builder, 0, 0, &state));
-    TRY(record_rows(builder, ROWS_PORTS, 777, &state));
+    TRY(record_rows(builder, ROWS_PORTS, rows, &state));
     TRY(shape_builder_place(builder, 0, NULL, 0, &first, &field));
-    for (uint32_t i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < instances; i++) {
         struct port_run runs[4] = {
             {variable_aux(first + 30 + i), 3, 0},
             {i % 2 ? VARIABLE_ONE : input, 1, 0},
@@ -231,12 +232,12 @@ static struct status place_rows(struct shape_builder *builder)
     return status_ok();
 }
 
-static struct status make_rows(struct witness_case *out)
+static struct status make_rows(struct witness_case *out, uint32_t rows, uint32_t instances)
 {
     struct shape_builder *builder;
     uint64_t state = 2;
     TRY(shape_builder_start(&builder));
-    struct status s = place_rows(builder);
+    struct status s = place_rows(builder, rows, instances);
     if (status_failed(&s)) {
         shape_builder_abandon(builder);
         return s;
@@ -349,7 +350,9 @@ struct status witness_case_make(struct witness_case *out, const char *name, cons
     if (strcmp(name, "steps") == 0) {
         s = make_steps(out);
     } else if (strcmp(name, "rows") == 0) {
-        s = make_rows(out);
+        s = make_rows(out, 777, 5);
+    } else if (strncmp(name, "rows-", 5) == 0) {
+        s = make_rows(out, (uint32_t)strtoul(name + 5, NULL, 10), 1);
     } else if (!circuit_by_name(&kind, &sector, name)) {
         s = status_error(STATUS_INVALID, "no circuit %s", name);
     } else {

@@ -11,7 +11,7 @@ struct witness_case {
 };
 
 /* Partition 0 of a circuit ("porep-2k", "window-32g"), fabricated; or "steps", a circuit of everything that a
- * walk can say; or "rows", such as no gadget has. */
+ * walk can say; or "rows", such as no gadget has, "rows-N", N of them. */
 MUST_USE struct status witness_case_make(struct witness_case *out, const char *name, const struct work *work);
 void witness_case_end(struct witness_case *c);
 
