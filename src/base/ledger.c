@@ -26,7 +26,7 @@ struct purpose {
 };
 
 struct account {
-    uint64_t limit, reserve, used, peak, waiting_bytes;
+    uint64_t limit, reserve, shortage, used, peak, waiting_bytes;
     uint32_t leases, waiting;
     struct waiter *first[PRIORITY_COUNT], **last[PRIORITY_COUNT];
     struct purpose purposes[PURPOSES_MAX]; /* the last one takes what finds no place */
@@ -51,6 +51,7 @@ struct status ledger_make(struct ledger **out, const uint64_t limits[LEDGER_CLAS
     l->next_ticket = 1;
     for (int c = 0; c < LEDGER_CLASSES; c++) {
         l->accounts[c].limit = limits[c];
+        l->accounts[c].shortage = UINT64_MAX;
         for (int p = 0; p < PRIORITY_COUNT; p++)
             l->accounts[c].last[p] = &l->accounts[c].first[p];
     }
@@ -93,6 +94,8 @@ static uint64_t limit_of(const struct account *a, enum priority priority)
 static bool fits(const struct account *a, uint64_t bytes, enum priority priority)
 {
     uint64_t limit = limit_of(a, priority);
+    if (priority != PRIORITY_CRITICAL && limit > a->shortage)
+        limit = a->shortage;
     return a->used <= limit && bytes <= limit - a->used;
 }
 
@@ -168,6 +171,13 @@ void ledger_set_limit(struct ledger *l, enum ledger_class class, uint64_t bytes)
 {
     pthread_mutex_lock(&l->lock);
     l->accounts[class].limit = bytes;
+    unlock_and_grant(l, &l->accounts[class]);
+}
+
+void ledger_set_shortage(struct ledger *l, enum ledger_class class, uint64_t bytes)
+{
+    pthread_mutex_lock(&l->lock);
+    l->accounts[class].shortage = bytes;
     unlock_and_grant(l, &l->accounts[class]);
 }
 

@@ -21,6 +21,9 @@ struct lease {
 MUST_USE struct status ledger_make(struct ledger **out, const uint64_t limits[LEDGER_CLASSES]);
 void ledger_end(struct ledger *ledger); /* all leases must have ended */
 void ledger_set_limit(struct ledger *ledger, enum ledger_class class, uint64_t bytes);
+/* For as long as the machine is short: all but PRIORITY_CRITICAL fill no more than this, and wait. What can
+ * never fit is still judged by the limit. UINT64_MAX: no shortage. */
+void ledger_set_shortage(struct ledger *ledger, enum ledger_class class, uint64_t bytes);
 /* Bytes of a class that only PRIORITY_CRITICAL may use. */
 void ledger_set_reserve(struct ledger *ledger, enum ledger_class class, uint64_t bytes);
 

@@ -84,24 +84,38 @@ static int64_t unaccounted(const struct engine_service *s, const struct engine_c
                : (int64_t)m->process_bytes - (int64_t)(m->other_bytes + c->parameter_bytes + c->lease_bytes);
 }
 
+/* What the process uses beyond what the ledger knows, and beyond what the ledger may be off, is nobody's to
+ * give: the budget is less by that. */
+static uint64_t honest_budget(const struct engine_service *s, const struct engine_counts *c)
+{
+    uint64_t budget = s->memory.budget < s->config.host_budget ? s->memory.budget : s->config.host_budget;
+    int64_t over = unaccounted(s, c) - (int64_t)(s->memory.process_bytes / 20) - (INT64_C(32) << 20);
+    if (over <= 0)
+        return budget;
+    uint64_t left = s->config.host_budget > (uint64_t)over ? s->config.host_budget - (uint64_t)over : 0;
+    return left < budget ? left : budget;
+}
+
 void service_memory(struct engine_service *s, const struct service_memory *memory)
 {
-    struct engine_event event = {.kind = EVENT_BUDGET, .bytes = memory->budget};
+    struct engine_event event = {.kind = EVENT_BUDGET};
     struct engine_counts counts;
     service_lock(s);
     s->memory = *memory;
+    engine_counts(s->engine, &counts);
+    event.bytes = honest_budget(s, &counts);
     service_step(s, &event);
     engine_counts(s->engine, &counts);
     if (counts.short_of_memory && !s->short_of_memory)
         service_say(s, 1,
                     "the machine is short of memory: %llu MiB of %llu MiB are left for proofs, of which "
                     "%llu MiB are in use; new partitions wait",
-                    (unsigned long long)(memory->budget >> 20),
+                    (unsigned long long)(event.bytes >> 20),
                     (unsigned long long)(s->config.host_budget >> 20),
                     (unsigned long long)((counts.parameter_bytes + counts.lease_bytes) >> 20));
     else if (!counts.short_of_memory && s->short_of_memory)
         service_say(s, 2, "there is memory again: %llu MiB for proofs",
-                    (unsigned long long)(memory->budget >> 20));
+                    (unsigned long long)(event.bytes >> 20));
     s->short_of_memory = counts.short_of_memory;
     service_unlock(s);
 }

@@ -214,6 +214,33 @@ static void test_limit_changes(void **state)
     ledger_end(l);
 }
 
+/* The machine is short: others wait, WinningPoSt does not, and what could never fit is refused as before. */
+static void me_02_test_shortage(void **state)
+{
+    (void)state;
+    struct ledger *l = make(100);
+    struct wish a, b, c;
+    struct lease lease;
+    char order[8] = "";
+    uint64_t ticket;
+    ledger_set_shortage(l, LEDGER_HOST, 30);
+    want(l, &a, order, 'a', 30, PRIORITY_NORMAL);
+    want(l, &b, order, 'b', 40, PRIORITY_NORMAL);
+    assert_string_equal(order, "a");
+    want(l, &c, order, 'c', 60, PRIORITY_CRITICAL);
+    assert_string_equal(order, "ac");
+    assert_false(ledger_try(l, &lease, LEDGER_HOST, 1, PRIORITY_NORMAL, "test"));
+    struct status s = ledger_wait(l, &ticket, LEDGER_HOST, 101, PRIORITY_NORMAL, "test", on_granted, &c);
+    assert_int_equal(s.code, STATUS_MEMORY);
+    lease_end(&c.lease);
+    lease_end(&a.lease);
+    assert_string_equal(order, "ac");
+    ledger_set_shortage(l, LEDGER_HOST, UINT64_MAX);
+    assert_string_equal(order, "acb");
+    lease_end(&b.lease);
+    ledger_end(l);
+}
+
 static void test_purposes(void **state)
 {
     (void)state;
@@ -393,11 +420,17 @@ static void test_allocation_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_try),      cmocka_unit_test(test_order),
-        cmocka_unit_test(test_withdraw), cmocka_unit_test(test_never_fits),
-        cmocka_unit_test(test_reserve),  cmocka_unit_test(test_limit_changes),
-        cmocka_unit_test(test_purposes), cmocka_unit_test(test_reentrant),
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_allocation_fails),
+        cmocka_unit_test(test_try),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_withdraw),
+        cmocka_unit_test(test_never_fits),
+        cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_limit_changes),
+        cmocka_unit_test(me_02_test_shortage),
+        cmocka_unit_test(test_purposes),
+        cmocka_unit_test(test_reentrant),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,26 @@ static void me_02_test_short_of_memory(void **state)
     service_rig_end(&r);
 }
 
+/* What the process has and the ledger does not know is not given away a second time. */
+static void me_01_test_unaccounted(void **state)
+{
+    (void)state;
+    struct service_rig r;
+    const uint64_t mib = 1 << 20, plan = UINT64_C(4096) << 20;
+    service_rig_start(&r, NULL);
+    struct service_memory memory = {.budget = plan, .process_bytes = 1000 * mib, .other_bytes = 930 * mib};
+    service_memory(r.service, &memory); /* 70 beyond it: within 5 % and 32 MiB */
+    assert_int_equal(look(&r)->counts.budget, plan);
+    memory.other_bytes = 500 * mib;
+    service_memory(r.service, &memory);
+    assert_int_equal(look(&r)->counts.budget, plan - (500 - 50 - 32) * mib);
+    assert_int_equal(look(&r)->unaccounted_bytes, 500 * mib);
+    memory.other_bytes = 2000 * mib; /* reserved and not touched */
+    service_memory(r.service, &memory);
+    assert_int_equal(look(&r)->counts.budget, plan);
+    service_rig_end(&r);
+}
+
 static const struct engine_circuit FACTS[2] = {
     {.seeds_bytes = 1 << 20, .proof_bytes = 20 << 20, .pending_bytes = 1 << 14, .load_bytes = 13 << 20},
     {.seeds_bytes = 1 << 20, .proof_bytes = 30 << 20, .pending_bytes = 1 << 14, .load_bytes = 50 << 20}};
@@ -259,13 +279,10 @@ int main(void)
 {
     rig_params();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(me_02_test_short_of_memory),
-        cmocka_unit_test(me_01_test_ledger_full),
-        cmocka_unit_test(test_winning_stays),
-        cmocka_unit_test(test_evicted_and_loaded_again),
-        cmocka_unit_test(test_every_device_lost),
-        cmocka_unit_test(test_strikes_are_seen),
-        cmocka_unit_test(test_late),
+        cmocka_unit_test(me_02_test_short_of_memory),    cmocka_unit_test(me_01_test_unaccounted),
+        cmocka_unit_test(me_01_test_ledger_full),        cmocka_unit_test(test_winning_stays),
+        cmocka_unit_test(test_evicted_and_loaded_again), cmocka_unit_test(test_every_device_lost),
+        cmocka_unit_test(test_strikes_are_seen),         cmocka_unit_test(test_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,8 @@ static void look(const struct watch *w)
     allowed = allowed > UINT64_MAX - used ? UINT64_MAX : allowed + used;
     if (!w->o.overcommit && allowed < p->plan.budget)
         told.budget = allowed > fixed ? allowed - fixed : 0;
+    /* Nothing left for proofs: requests wait where they are, too. */
+    ledger_set_shortage(w->o.ledger, LEDGER_HOST, told.budget == 0 ? 0 : UINT64_MAX);
     told.process_bytes = used;
     told.mapped_bytes = resident > used ? resident - used : 0;
     told.other_bytes = p->plan.baseline + p->plan.threads + requests.used;
