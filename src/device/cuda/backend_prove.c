@@ -274,7 +274,13 @@ static struct status sum_query(struct proof_run *r, struct witness_sum *w, const
     size_t *cuts = mem_alloc(2 * (count + 1), sizeof *cuts);
     if (cuts == NULL)
         return mem_failed("pieces", 2 * (count + 1), sizeof *cuts);
-    cut(cuts, cuts + count + 1, count, step, shape, present, w->inputs);
+    if (step > 0) {
+        cut(cuts, cuts + count + 1, count, step, shape, present, w->inputs);
+    } else { /* no ranks to count */
+        cuts[0] = cuts[2] = 0;
+        cuts[1] = shape->aux;
+        cuts[3] = r->srs->counts.query[w->query];
+    }
     w->variables = cuts;
     w->points = cuts + count + 1;
     CHECK(w->points[count] == r->srs->counts.query[w->query]);
