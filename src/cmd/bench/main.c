@@ -10,7 +10,7 @@
 
 static const struct command *const COMMANDS[] = {&COMMAND_SINGLE,  &COMMAND_BATCH,   &COMMAND_STATUS,
                                                  &COMMAND_METRICS, &COMMAND_PRELOAD, &COMMAND_WAIT,
-                                                 &COMMAND_STOP};
+                                                 &COMMAND_STOP,    &COMMAND_SWEEP,   &COMMAND_COMPARE};
 #define COMMANDS_COUNT (sizeof COMMANDS / sizeof COMMANDS[0])
 #define ARGUMENTS_MAX  4096
 
