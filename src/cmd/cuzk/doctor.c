@@ -73,13 +73,15 @@ static int run(int argc, char **argv)
 {
     static struct doctor d = {.root = ""};
     const char *path = NULL;
-    bool json = false;
+    bool json = false, plan = false;
     const struct arg args[] = {
         {"--config", ARG_TEXT, &path, NULL, "FILE",
          "the daemon's configuration; by default the file that it would use", false},
         {"-c", ARG_ALIAS, "--config", NULL, NULL, NULL, false},
         {"--digests", ARG_FLAG, &d.digests, NULL, NULL,
          "hash parameter files of more than 256 MiB too, if that was not done before (a minute for 47 GB)",
+         false},
+        {"--plan", ARG_FLAG, &plan, NULL, NULL, "the memory plan too, as cuzk-daemon --check makes it",
          false},
         {"--root", ARG_TEXT, &d.root, NULL, "DIR",
          "read DIR/proc, DIR/sys and DIR/dev instead of this machine's", false},
@@ -95,7 +97,10 @@ static int run(int argc, char **argv)
     doctor_parameters(&d);
     doctor_socket(&d);
     doctor_disk(&d);
+    doctor_journal(&d);
     doctor_clock(&d);
+    if (plan)
+        doctor_plan(&d, path);
     size_t counts[VERDICTS] = {0};
     for (size_t i = 0; i < d.count; i++)
         counts[d.findings[i].verdict]++;
@@ -106,4 +111,4 @@ static int run(int argc, char **argv)
 
 const struct command COMMAND_DOCTOR = {"doctor",
                                        "what would make a launch of cuzk-daemon fail, and the remedy",
-                                       "[--config FILE] [--digests] [--json]", run};
+                                       "[--config FILE] [--digests] [--plan] [--json]", run};

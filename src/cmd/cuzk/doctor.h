@@ -35,5 +35,8 @@ void doctor_clock(struct doctor *d);
 void doctor_parameters(struct doctor *d);
 void doctor_socket(struct doctor *d);
 void doctor_disk(struct doctor *d);
+void doctor_journal(struct doctor *d);
+/* ---- doctor_plan.c: what the daemon would say; config: its file, or NULL ---- */
+void doctor_plan(struct doctor *d, const char *config);
 
 #endif

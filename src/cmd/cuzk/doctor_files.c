@@ -4,6 +4,7 @@
 
 #include "api/internal.h"
 #include "api/open.h"
+#include "base/bytes.h"
 #include "base/hex.h"
 
 #include <errno.h>
@@ -17,6 +18,8 @@
 
 #define HASHED_ALWAYS (UINT64_C(256) << 20)
 #define FOLDER_MAX    4096
+#define JOURNAL_KNOWN 2 /* JOURNAL_VERSION of the engine, which this program does not link: a test compares  \
+                         */
 
 /* ---- parameters ---- */
 
@@ -175,6 +178,44 @@ void doctor_disk(struct doctor *d)
         else
             folder(d, "journal.path", at, d->config.daemon.max_queue_bytes);
     }
+}
+
+/* ---- journal ---- */
+
+/* Told from the first bytes of the file, which say what it is and of which version: the daemon alone opens
+ * it. */
+void doctor_journal(struct doctor *d)
+{
+    const char *path = d->config.journal.path;
+    uint8_t head[72] = {0};
+    if (path[0] == 0)
+        return;
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        if (errno != ENOENT)
+            doctor_say(d, "journal", VERDICT_FAIL, "give the file to the daemon's user", "\"%.200s\": %s",
+                       path, strerror(errno));
+        else
+            doctor_say(d, "journal", VERDICT_OK, NULL, "\"%.200s\" will be made", path);
+        return;
+    }
+    size_t n = fread(head, 1, sizeof head, file);
+    fclose(file);
+    uint32_t version = load_be32(head + 60), application = load_be32(head + 68);
+    if (n == 0)
+        doctor_say(d, "journal", VERDICT_OK, NULL, "\"%.200s\" is empty", path);
+    else if (n < sizeof head || memcmp(head, "SQLite format 3", 16) != 0)
+        doctor_say(d, "journal", VERDICT_FAIL, "restore it, or move it and all that has its name away",
+                   "\"%.200s\" is damaged, or no journal", path);
+    else if (application != 0x63757a6b)
+        doctor_say(d, "journal", VERDICT_FAIL, "give journal.path a name that nothing else uses",
+                   "\"%.200s\" is a database of another program", path);
+    else if (version > JOURNAL_KNOWN)
+        doctor_say(d, "journal", VERDICT_FAIL,
+                   "run the newer cuzk-daemon, or move it and all that has its name away",
+                   "\"%.200s\" is of version %u, newer than this program knows", path, version);
+    else
+        doctor_say(d, "journal", VERDICT_OK, NULL, "\"%.200s\", version %u", path, version);
 }
 
 /* ---- socket ---- */
