@@ -360,12 +360,12 @@ func TestST09_SecondDaemon(t *testing.T) {
 // the budget, and a WinningPoSt, whose seats are kept, is proved meanwhile. All share one body, so this process needs no
 // memory for each. CUZK_TEST_FULL: a thousand of them.
 func TestQueueIsBounded(t *testing.T) {
-	const size, queue, budget = 50 << 20, 4, 1 << 30
+	const size, queue, budget = 50 << 20, 4, 2 << 30 // of which the parameters take 1.1 GiB
 	count := 40
 	if os.Getenv("CUZK_TEST_FULL") != "" {
 		count = 1000
 	}
-	d := start(t, "", toml{"daemon": {"max_queue = 4"}, "srs": {`preload = ["winning-2k"]`}, "memory": {`total_budget = "1GiB"`}})
+	d := start(t, "", toml{"daemon": {"max_queue = 4"}, "srs": {`preload = ["winning-2k"]`}, "memory": {`total_budget = "2GiB"`}})
 	c := dial(t, d.target())
 	before := d.memory(t)
 	body := bodyOf(t, porep(t, padded(c1Rust(t), size)))
