@@ -134,6 +134,18 @@ struct status keeper_check(const struct record *r)
     return status_ok();
 }
 
+void keeper_look(const struct engine_service *s, struct metrics_now *out)
+{
+    const struct keeper *k = s->keeper;
+    if (k == NULL)
+        return;
+    out->journal.degraded = k->degraded;
+    out->journal.written = k->written;
+    out->journal.waiting = k->batch_count;
+    for (const struct record *r = k->first; r != NULL; r = r->keep.next)
+        out->journal.waiting++;
+}
+
 /* ---- those who wait ---- */
 
 static void release_acknowledged(struct engine_service *s, struct record *r)
@@ -287,6 +299,7 @@ static void written(struct engine_service *s, struct keeper *k, struct record *r
                     const struct journal_entry *e, bool good)
 {
     r->keep.busy = false;
+    k->written += good;
     if (good) {
         r->keep.spooled = e->state == JOURNAL_WAITING;
     } else {

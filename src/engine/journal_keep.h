@@ -58,6 +58,8 @@ uint64_t keeper_expire(struct engine_service *s, uint64_t now);
 struct waiter *keeper_take_waiter(struct engine_service *s, uint64_t id);
 /* Whether an acknowledgement of the record has to wait; then the waiter is taken. */
 bool keeper_acknowledge(struct engine_service *s, struct record *r, struct waiter *w);
+struct metrics_now;
+void keeper_look(const struct engine_service *s, struct metrics_now *out);
 /* That the bytes of a job taken up again are what they were. Not under the lock. */
 MUST_USE struct status keeper_check(const struct record *r);
 

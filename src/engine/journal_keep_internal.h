@@ -26,6 +26,7 @@ struct keeper {
     struct record *batch[BATCH_MAX];
     struct journal_entry entries[BATCH_MAX]; /* the thread's */
     size_t batch_count;
+    uint64_t written;
     uint64_t try_at_ms, forget_at_ms;
     struct loaded *loaded; /* by until_ms */
     size_t loaded_first, loaded_count, loaded_capacity;

@@ -161,6 +161,13 @@ static void put_engine(struct text *t, const struct metrics_now *n)
         put(t, "cuzk_queue_jobs{priority=\"%s\"} %u\n", PRIORITY[p], n->by_priority[p]);
 }
 
+static void put_journal(struct text *t, const struct metrics_now *n)
+{
+    value(t, "cuzk_journal_degraded", "gauge", "1 while the journal cannot be written.", n->journal.degraded);
+    value(t, "cuzk_journal_waiting", "gauge", "Jobs and results that are to be written.", n->journal.waiting);
+    value(t, "cuzk_journal_written_total", "counter", "Jobs and results written.", n->journal.written);
+}
+
 static void put_devices(struct text *t, const struct metrics *m, const struct metrics_now *n)
 {
     head(t, "cuzk_device_state", "gauge", "1 for the state that a device is in.");
@@ -203,6 +210,7 @@ struct status metrics_write(char **text, size_t *size, const struct metrics *m, 
         put(&t, "cuzk_rejected_total{reason=\"%s\"} %" PRIu64 "\n", status_code_name((enum status_code)c),
             m->rejected[c]);
     put_engine(&t, n);
+    put_journal(&t, n);
     put_devices(&t, m, n);
     head(&t, "cuzk_evictions_total", "counter", "Parameters evicted.");
     for (uint32_t i = 0; i < n->circuits_count; i++)

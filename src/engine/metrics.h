@@ -42,6 +42,10 @@ struct metrics_now {
     const struct plan *plan; /* made at the start and never changed */
     struct service_memory memory;
     int64_t unaccounted_bytes;
+    struct {
+        bool degraded;
+        uint64_t waiting, written;
+    } journal;
     uint32_t device_workers, devices_count;
     uint32_t pending[PROOF_KINDS], in_progress[PROOF_KINDS], by_priority[PRIORITY_COUNT];
     struct {

@@ -161,6 +161,7 @@ static void fill_now(struct engine_service *s, struct metrics_now *n)
     n->plan = &s->plan;
     n->memory = s->memory;
     n->unaccounted_bytes = unaccounted(s, &n->counts);
+    keeper_look(s, n);
     n->device_workers = s->config.devices * s->config.workers_per_device;
     for (const struct record *r = s->live_first; r != NULL; r = r->live_after) {
         *(r->state == JOB_RUNNING ? &n->in_progress[r->outline.kind] : &n->pending[r->outline.kind]) += 1;

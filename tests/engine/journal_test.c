@@ -417,6 +417,16 @@ static int came(struct answer *a)
     return n;
 }
 
+static bool measured(struct service_rig *r, const char *line)
+{
+    char *text;
+    size_t size;
+    rig_must(service_metrics(r->service, &text, &size));
+    bool found = memmem(text, size, line, strlen(line)) != NULL;
+    mem_free(text);
+    return found;
+}
+
 static void pause_ms(long ms)
 {
     struct timespec t = {ms / 1000, ms % 1000 * 1000000};
@@ -621,8 +631,11 @@ static void test_full_disk(void **state)
     assert_int_equal(await_job(r.service, &d, id3, 0), JOB_COMPLETED);
     UNTIL(service_rig_logged(&r, "No space left on device"));
     assert_true(service_rig_logged(&r, "in memory only"));
+    assert_true(measured(&r, "cuzk_journal_degraded 1\n"));
     atomic_store(&disk_full, false);
     UNTIL(service_rig_logged(&r, "can be written again"));
+    assert_true(measured(&r, "cuzk_journal_degraded 0\n"));
+    UNTIL(measured(&r, "cuzk_journal_waiting 0\n") && measured(&r, "cuzk_journal_written_total 2\n"));
     atomic_store(&r.device.hold, true);
     submit(&r, &second, id2);
     acknowledge(&r, &b, &waiter, id2);
