@@ -141,8 +141,10 @@ static void sum_circuit(struct plan *p, uint32_t i, const struct plan_options *o
     c->finishing = winning ? 0 : c->facts.pending_bytes * o->engine.finishers;
     c->peak = p->baseline + p->threads + c->facts.load_bytes + c->kept + c->waiting + c->devices +
               c->finishing + p->winning;
-    c->fits = c->peak + p->requests <= p->budget;
+    c->fits = c->failure[0] == 0 && c->peak + p->requests <= p->budget;
     c->workers_most = winning ? (c->fits ? UINT16_MAX : 0) : workers_most(p, c, o);
+    if (c->failure[0] != 0)
+        c->workers_most = 0;
 }
 
 static void judge(struct plan *p)
@@ -175,7 +177,10 @@ struct status plan_make(struct plan *out, const struct plan_options *o)
         struct plan_circuit *c = &out->circuits[i];
         snprintf(c->name, sizeof c->name, "%s", o->circuits[i]);
         c->preloaded = o->preloaded[i];
-        TRY(circuit_facts(c, o));
+        struct status s = circuit_facts(c, o);
+        if (status_failed(&s) && (c->preloaded || s.code == STATUS_INVALID))
+            return status_within(s, "%s", c->name);
+        snprintf(c->failure, sizeof c->failure, "%.150s", s.message);
         uint64_t one = c->facts.seeds_bytes + c->facts.proof_bytes;
         one *= out->device_workers + 1; /* its own seat, and the others' */
         if (c->kind == PROOF_WINNING && one > out->winning)

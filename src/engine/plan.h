@@ -23,6 +23,7 @@ struct plan_circuit {
     uint64_t peak;                        /* of the process */
     bool fits;
     uint32_t workers_most; /* the largest partition_workers that fits; 0: not even one does */
+    char failure[160];     /* why a device cannot prove it; empty: it can */
 };
 
 struct plan {
@@ -50,7 +51,8 @@ struct plan_options {
     const bool *preloaded;
     uint32_t circuits_count;
 };
-/* STATUS_INVALID: a name that is none. That the plan does not fit is no error of making it. */
+/* STATUS_INVALID: a name that is none; or why a device cannot prove what is to be preloaded. That the plan
+ * does not fit is no error of making it. */
 MUST_USE struct status plan_make(struct plan *out, const struct plan_options *options);
 /* Why it does not fit, with the numbers and the way out; STATUS_OK if it does. */
 MUST_USE struct status plan_verdict(const struct plan *plan);

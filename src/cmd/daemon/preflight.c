@@ -104,8 +104,8 @@ static void say_plan(const struct preflight *p, struct log *log)
         plan_line(line, sizeof line, &p->plan, i);
         log_line(log, LOG_INFO, "plan: %s", line);
         if (!c->fits && !c->preloaded && c->workers_most == 0)
-            log_line(log, LOG_WARN, "plan: %s does not fit this machine: its proofs will be refused",
-                     c->name);
+            log_line(log, LOG_WARN, "plan: %s does not fit this machine%s%s: its proofs will be refused",
+                     c->name, c->failure[0] != 0 ? ", " : "", c->failure);
     }
     log_line(log, LOG_INFO, "plan: predicted peak %llu MiB and %llu MiB of requests, of a budget of %llu MiB",
              (unsigned long long)(p->plan.peak / MIB), (unsigned long long)(p->plan.requests / MIB),
