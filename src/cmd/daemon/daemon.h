@@ -36,8 +36,9 @@ struct daemon {
     struct notify *notify;
     struct site *site; /* NULL: no daemon.status_listen */
     char status_address[160];
-    int interrupted;         /* the signal that came while parameters loaded */
-    pthread_mutex_t looking; /* while somebody looks at the service: for the two below */
+    int interrupted;                /* the signal that came while parameters loaded */
+    pthread_mutex_t looking;        /* for those below, and held while the thread of `notify` looks */
+    struct engine_service *watched; /* `service`, from its start to its end; else NULL */
     bool draining, stopping;
 };
 

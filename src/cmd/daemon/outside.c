@@ -26,7 +26,7 @@ static void tell_work(struct daemon *d, struct notify_now *out)
     if (v == NULL)
         return;
     uint64_t completed = 0, failed = 0;
-    service_look(d->service, v);
+    service_look(d->watched, v);
     for (int k = 0; k < PROOF_KINDS; k++) {
         completed += v->completed[k];
         failed += v->failed[k];
@@ -44,15 +44,14 @@ static void now(void *context, struct notify_now *out)
     struct phase phase;
     phase_now(d, &phase);
     pthread_mutex_lock(&d->looking);
-    bool runs = d->service != NULL && !d->stopping;
-    out->alive = !runs || service_silence_ms(d->service) < SITE_SILENCE_MS;
+    out->alive = d->watched == NULL || service_silence_ms(d->watched) < SITE_SILENCE_MS;
     out->waits = !d->stopping && (phase.name[0] != 0 || d->draining);
     if (d->stopping)
         snprintf(out->status, sizeof out->status, "stopping");
     else if (phase.name[0] != 0)
         snprintf(out->status, sizeof out->status, "%s, since %" PRIu64 " s", phase.name,
                  (monotonic_ms() - phase.began_ms) / 1000);
-    else if (runs && out->alive)
+    else if (d->watched != NULL && out->alive)
         tell_work(d, out);
     pthread_mutex_unlock(&d->looking);
 }
@@ -162,6 +161,9 @@ struct status outside_serve(struct daemon *d)
 {
     struct listener *listener;
     const char *address = d->config.daemon.status_listen;
+    pthread_mutex_lock(&d->looking);
+    d->watched = d->service;
+    pthread_mutex_unlock(&d->looking);
     raise_descriptors(d);
     struct listen_options permissions = {(uint32_t)d->config.daemon.socket_mode,
                                          d->config.daemon.socket_group};
@@ -194,6 +196,7 @@ void outside_stop(struct daemon *d)
     site_stop(d->site);
     d->site = NULL;
     pthread_mutex_lock(&d->looking);
+    d->watched = NULL;
     d->stopping = true;
     pthread_mutex_unlock(&d->looking);
 }
