@@ -11,6 +11,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import daemon_test  # noqa: E402
 from daemon_test import BENCH, DAEMON, Case, until, window_args  # noqa: E402
 
 
@@ -116,6 +117,33 @@ class Sweep(Case):
         self.assertEqual(r.returncode, 2)
         self.assertIn("must follow --", r.stderr)
         self.assertFalse(self.out.exists() and any(self.out.iterdir()))
+
+
+class Stress(Case):
+    start = daemon_test.LaunchFailures.start
+
+    def test_stress(self):
+        """Two streams at their rates; a failing one is told and the other goes on."""
+        path = self.config(srs={"preload": ["wpost-2k"]})
+        self.start(path)
+        bad = window_args()
+        bad[bad.index("--randomness") + 1] = "01" * 32
+        stream = ["--", *window_args(), "--rate"]
+        r = json.loads(self.bench("stress", "--config", path, "--duration", "3s", "--json", *stream, "30/m", *stream, "0.5/s").stdout)
+        self.assertEqual([(s["started"], s["completed"], s["failed"]) for s in r["streams"]], [(2, 2, 0), (2, 2, 0)])
+        for s in r["streams"]:
+            self.assertGreater(s["p50_seconds"], 0)
+            self.assertGreaterEqual(s["max_seconds"], s["p95_seconds"])
+        self.assertGreater(r["peak_memory_bytes"], 1 << 20)
+        r = self.bench("stress", "--config", path, "--duration", "100ms", *stream, "1/s", "--", *bad, "-r", "20/s", code=1)
+        self.assertIn("INVALID_ARGUMENT", r.stderr)
+        self.assertRegex(r.stdout, r"wpost +1/s +1 +1 +0 ")
+        self.assertRegex(r.stdout, r"wpost +20/s +3 +0 +3 ")
+
+    def test_misuse(self):
+        for words in (["--"], ["--", *window_args()], ["--", *window_args(), "-r", "5"], ["--", *window_args(), "-r", "0/s"], [],
+                      ["--duration", "5", "--", *window_args(), "-r", "1/s"]):
+            self.bench("stress", *words, code=2)
 
 
 class Compare(Case):

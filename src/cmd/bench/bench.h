@@ -9,7 +9,7 @@
 #include "cmd/daemon/run_record.h"
 
 extern const struct command COMMAND_SINGLE, COMMAND_BATCH, COMMAND_STATUS, COMMAND_METRICS, COMMAND_PRELOAD,
-    COMMAND_WAIT, COMMAND_STOP, COMMAND_SWEEP, COMMAND_COMPARE;
+    COMMAND_WAIT, COMMAND_STOP, COMMAND_SWEEP, COMMAND_COMPARE, COMMAND_STRESS;
 
 /* Options of every command. The daemon's own configuration is read to find its address and its run record, so
  * that both programs agree without being told twice. */

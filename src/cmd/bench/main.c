@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct command *const COMMANDS[] = {&COMMAND_SINGLE,  &COMMAND_BATCH,   &COMMAND_STATUS,
-                                                 &COMMAND_METRICS, &COMMAND_PRELOAD, &COMMAND_WAIT,
-                                                 &COMMAND_STOP,    &COMMAND_SWEEP,   &COMMAND_COMPARE};
+static const struct command *const COMMANDS[] = {
+    &COMMAND_SINGLE, &COMMAND_BATCH, &COMMAND_STATUS, &COMMAND_METRICS, &COMMAND_PRELOAD,
+    &COMMAND_WAIT,   &COMMAND_STOP,  &COMMAND_SWEEP,  &COMMAND_COMPARE, &COMMAND_STRESS};
 #define COMMANDS_COUNT (sizeof COMMANDS / sizeof COMMANDS[0])
 #define ARGUMENTS_MAX  4096
 
