@@ -112,6 +112,26 @@ static void test_without_the_permit_memory_grows(void **state)
     }
 }
 
+/* What the mechanisms keep of memory: what finishes has let go of all but its sums, the ready queue holds
+ * what it is given room for, to the byte; the permit is tried above. */
+static void test_each_mechanism_shows(void **state)
+{
+    (void)state;
+    struct model_options o = options(500, 8, 1);
+    struct model_result with, wide;
+    o.config.finishers = 8;
+    o.times[0].finish_ms = 5000; /* six or seven finish at any time, and hold next to nothing */
+    run(&with, &o, 20, 0, false);
+    assert_true(with.lease_peak <= plan(&o.config));
+    assert_true(with.lease_peak + 6 * (SEEDS + SCRATCH) > plan(&o.config) + 5 * (SEEDS + SCRATCH));
+    o = options(500, 8, 1);
+    run(&with, &o, 20, 0, false);
+    o.config.synthesis_lookahead = 50;
+    run(&wide, &o, 20, 0, false);
+    assert_int_equal(wide.lease_peak - with.lease_peak, (50 - 8) * SEEDS);
+    assert_int_equal(wide.ok, 20);
+}
+
 /* The narrow place, device or synthesis, works at 97 % at least from the first start to the last end. */
 static void test_device_stays_busy(void **state)
 {
@@ -168,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_stays_at_the_plan),
         cmocka_unit_test(test_without_the_permit_memory_grows),
+        cmocka_unit_test(test_each_mechanism_shows),
         cmocka_unit_test(test_device_stays_busy),
         cmocka_unit_test(test_one_of_two_lost),
         cmocka_unit_test(test_winning_never_waits),
