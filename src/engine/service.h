@@ -155,6 +155,7 @@ struct service_view {
     struct engine_counts counts;
     uint64_t uptime_ms;
     uint32_t partition_workers, workers_per_device;
+    bool spare_cpu; /* WinningPoSt is proved also when all devices are lost */
     struct plan plan;             /* as it was made; no circuits: none was */
     struct service_memory memory; /* as told last */
     int64_t unaccounted_bytes;    /* what the process uses less what the ledger knows; below 0: reserved and

@@ -132,6 +132,7 @@ void service_look(struct engine_service *s, struct service_view *out)
     memcpy(out->completed, s->metrics.completed, sizeof out->completed);
     memcpy(out->failed, s->metrics.failed, sizeof out->failed);
     memcpy(out->late, s->metrics.late, sizeof out->late);
+    out->spare_cpu = s->config.spare_device;
     out->plan = s->plan;
     out->memory = s->memory;
     out->unaccounted_bytes = unaccounted(s, &out->counts);

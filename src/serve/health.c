@@ -47,7 +47,8 @@ static serving_status state_by(struct proving *p, const struct service_view *v, 
 {
     static const char *const kinds[] = {"porep-c2", "snap-update", "window-post", "winning-post"};
     bool ready = atomic_load(&p->ready);
-    bool alive = !atomic_load(&p->draining) && device_works(v);
+    bool spare = v->spare_cpu && strcmp(service, "winning-post") == 0;
+    bool alive = !atomic_load(&p->draining) && (spare || device_works(v));
     if (service[0] == 0 || strcmp(service, "cuzk.v1.ProvingEngine") == 0)
         return alive && ready ? SERVING : NOT_SERVING;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

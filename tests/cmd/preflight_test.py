@@ -80,6 +80,14 @@ class Plans(Case):
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertRegex(r.stdout, r"plan: wpost-2k: predicted peak \d+ MiB = baseline \d+ \+ parameters \d+ .* devices \d+")
 
+    def test_automatic_workers(self):
+        """As many as there are threads, as far as the memory allows: lowered, not refused."""
+        r = self.plan(srs=self.only("wpost-2k"), memory={"total_budget": "460MiB"}, synthesis={"threads": 600})
+        self.assertEqual(r.returncode, 0, r.stderr)
+        most = int(re.search(r"partition_workers lowered from 600 to (\d+), which fit", r.stdout).group(1))
+        self.assertGreater(most, 10)
+        self.assertIn(f"({most} permits + {most} ready)", r.stdout)
+
     def test_not_even_one(self):
         srs = self.only("winning-2k")
         r = self.fails(["-c", self.config(srs=srs, memory={"total_budget": "110MiB"})], 3, "winning-2k", "not even one")

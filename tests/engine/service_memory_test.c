@@ -220,6 +220,7 @@ static void test_every_device_lost(void **state)
     winning_is_proved(&r, "later");
     assert_int_equal(service_submit(r.service, id, &position, &c.submit).code, STATUS_DEVICE);
     assert_int_equal(look(&r)->devices_count, 1); /* the spare one is nobody's to count on */
+    assert_true(look(&r)->spare_cpu);
     service_drain(r.service, NULL, NULL);
     service_rig_end(&r);
 }

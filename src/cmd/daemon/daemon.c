@@ -180,7 +180,8 @@ struct status daemon_plan(struct daemon *d)
                                         .budget = d->budget,
                                         .partition_workers = d->partition_workers,
                                         .finishers = d->finishers,
-                                        .threads = d->threads};
+                                        .threads = d->threads,
+                                        .automatic = d->config.synthesis.partition_workers == 0};
     return preflight_make(&d->preflight, &options, d->log);
 }
 

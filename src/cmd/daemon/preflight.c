@@ -96,6 +96,20 @@ static struct status make_plan(struct preflight *p, const struct preflight_optio
     return s;
 }
 
+/* The most workers with which all fits that could; 0: there is no such number. */
+static uint32_t workers_that_fit(const struct plan *plan)
+{
+    uint32_t most = plan->partition_workers;
+    for (uint32_t i = 0; i < plan->circuits_count; i++) {
+        const struct plan_circuit *c = &plan->circuits[i];
+        if (!c->fits && c->preloaded && c->workers_most == 0)
+            return 0;
+        if (!c->fits && c->workers_most > 0 && c->workers_most < most)
+            most = c->workers_most;
+    }
+    return most;
+}
+
 static void say_plan(const struct preflight *p, struct log *log)
 {
     char line[512];
@@ -136,6 +150,13 @@ struct status preflight_make(struct preflight *p, const struct preflight_options
         preloaded[count++] = wanted;
     }
     TRY(make_plan(p, o, names, preloaded, count));
+    uint32_t most = workers_that_fit(&p->plan);
+    if (o->automatic && !p->plan.fits && most > 0) {
+        log_line(log, LOG_INFO, "plan: partition_workers lowered from %u to %u, which fit",
+                 p->engine.partition_workers, most);
+        p->engine.partition_workers = most;
+        TRY(make_plan(p, o, names, preloaded, count));
+    }
     say_plan(p, log);
     keep_facts(p, o);
     p->budget = p->plan.host_budget;

@@ -29,6 +29,7 @@ struct preflight_options {
     uint32_t circuits_count;
     uint64_t budget; /* of the process */
     uint32_t partition_workers, finishers, threads;
+    bool automatic; /* partition_workers was not asked for: as many as fit */
 };
 /* STATUS_MEMORY with the numbers if the plan does not fit and memory.overcommit is not set. */
 MUST_USE struct status preflight_make(struct preflight *out, const struct preflight_options *options,
