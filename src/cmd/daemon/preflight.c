@@ -68,19 +68,17 @@ static void choose_engine(struct preflight *p, const struct preflight_options *o
 /* The plan over the CPU backend, whose own pool starts when the service does: its sizes depend on the number
  * of threads alone. */
 static struct status make_plan(struct preflight *p, const struct preflight_options *o, const char **names,
-                               const bool *preloaded, uint32_t count)
+                               const bool *preloaded, uint32_t count, uint64_t baseline)
 {
     struct pool *pool;
     struct device *cpu;
-    uint64_t used, resident;
-    process_memory(&used, &resident, "self");
     TRY(pool_start(&pool, o->threads));
     struct status s = device_cpu_open(&cpu, pool);
     if (!status_failed(&s)) {
         bool cards = o->devices->count > 0;
         struct plan_options options = {.engine = p->engine,
                                        .budget = o->budget,
-                                       .baseline = used,
+                                       .baseline = baseline,
                                        .requests_most = o->config->daemon.max_queue_bytes,
                                        .threads = o->threads,
                                        .devices = cards ? o->devices->device : &cpu,
@@ -139,6 +137,8 @@ struct status preflight_make(struct preflight *p, const struct preflight_options
     const char *names[ENGINE_CIRCUITS_MAX];
     bool preloaded[ENGINE_CIRCUITS_MAX];
     uint32_t count = 0;
+    uint64_t used, resident;
+    process_memory(&used, &resident, "self");
     memset(p, 0, sizeof *p);
     choose_preload(p, o->config);
     choose_engine(p, o);
@@ -149,13 +149,13 @@ struct status preflight_make(struct preflight *p, const struct preflight_options
         names[count] = o->circuits[i];
         preloaded[count++] = wanted;
     }
-    TRY(make_plan(p, o, names, preloaded, count));
+    TRY(make_plan(p, o, names, preloaded, count, used));
     uint32_t most = workers_that_fit(&p->plan);
     if (o->automatic && !p->plan.fits && most > 0) {
         log_line(log, LOG_INFO, "plan: partition_workers lowered from %u to %u, which fit",
                  p->engine.partition_workers, most);
         p->engine.partition_workers = most;
-        TRY(make_plan(p, o, names, preloaded, count));
+        TRY(make_plan(p, o, names, preloaded, count, used));
     }
     say_plan(p, log);
     keep_facts(p, o);
