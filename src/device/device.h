@@ -41,6 +41,12 @@ struct device_operations {
                           const struct params_counts *counts);
     /* The device borrows image and shape until they are dropped. */
     struct status (*load_srs)(struct device_srs **out, struct device *device, const struct image *image);
+    /* The same from a file that was opened, if the whole set fits the device (else STATUS_MEMORY): decoded
+     * and checked there as image_decode() does without the order. Nothing of the file is needed afterwards.
+     * NULL where there is no such way. */
+    struct status (*load_params)(struct device_srs **out, struct device *device,
+                                 const struct params_file *file, const struct work *work,
+                                 atomic_ullong *done);
     void (*drop_srs)(struct device *device, struct device_srs *srs);
     struct status (*load_shape)(struct device_shape **out, struct device *device, const struct shape *shape);
     void (*drop_shape)(struct device *device, struct device_shape *shape);

@@ -200,6 +200,7 @@ static const struct device_operations OPERATIONS = {
     .prove_start = prove_start,
     .prove_finish = prove_finish,
     .discard = discard,
+    .load_params = cuda_load_params,
     .setup = cuda_setup_files,
     .self_test = device_self_test,
     .state = state,

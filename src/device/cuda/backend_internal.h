@@ -133,10 +133,19 @@ MUST_USE struct status cuda_srs_alloc(struct device_srs **out, struct device_cud
                                       const struct params_counts *counts); /* alone */
 MUST_USE struct status cuda_load_srs(struct device_srs **out, struct device_cuda *cuda,
                                      const struct image *image); /* takes the locks */
+/* Memory for a set with scratch made right beside it; or no memory, if `resident` is not asked for: then its
+ * points stay in the image. Alone. */
+MUST_USE struct status cuda_place_srs(struct device_srs **out, struct device_cuda *cuda,
+                                      const struct params_counts *counts, bool resident);
 void cuda_drop_srs(struct device_srs *srs);
 MUST_USE struct status cuda_load_shape(struct device_shape **out, struct device_cuda *cuda,
                                        const struct shape *shape); /* alone */
 void cuda_drop_shape(struct device_cuda *cuda, struct device_shape *shape);
+
+/* backend_params.c; takes the locks */
+MUST_USE struct status cuda_load_params(struct device_srs **out, struct device *device,
+                                        const struct params_file *file, const struct work *work,
+                                        atomic_ullong *done);
 
 /* setup_card.c; alone */
 MUST_USE struct status cuda_setup(struct device_srs **out, struct verifying_key *key,

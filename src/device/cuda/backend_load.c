@@ -91,22 +91,25 @@ static struct status leaves_room(const struct device_cuda *cuda, const struct pa
 }
 
 /* Memory for the set with scratch made right beside it, or no memory: then points stay in the image. */
-static struct status place(struct device_srs **out, struct device_cuda *cuda, const struct image *image)
+struct status cuda_place_srs(struct device_srs **out, struct device_cuda *cuda,
+                             const struct params_counts *counts, bool resident)
 {
     struct device_srs *srs = NULL;
-    struct status s = cuda_srs_alloc(&srs, cuda, &image->counts);
+    struct status s = cuda_srs_alloc(&srs, cuda, counts);
     if (!status_failed(&s))
         s = cuda_fit(cuda);
     if (!status_failed(&s))
-        s = leaves_room(cuda, &image->counts);
+        s = leaves_room(cuda, counts);
     if (s.code == STATUS_MEMORY) {
         cuda_drop_srs(srs);
-        if (image->counts.ic > INPUTS_MOST)
-            return s;
+        if (resident || counts->ic > INPUTS_MOST) {
+            struct status fit = cuda_fit(cuda); /* what is loaded goes on */
+            return status_failed(&fit) && fit.code != STATUS_MEMORY ? fit : s;
+        }
         srs = mem_alloc_zero(1, sizeof *srs);
         if (srs == NULL)
             return mem_failed("parameters", 1, sizeof *srs);
-        srs->counts = image->counts;
+        srs->counts = *counts;
         s = cuda_fit(cuda);
     }
     if (status_failed(&s))
@@ -139,7 +142,7 @@ struct status cuda_load_srs(struct device_srs **out, struct device_cuda *cuda, c
     pthread_mutex_lock(&cuda->loading);
     struct status s = cuda_enter(cuda, true);
     if (!status_failed(&s))
-        s = place(&srs, cuda, image);
+        s = cuda_place_srs(&srs, cuda, &image->counts, false);
     s = cuda_leave(cuda, s);
     if (!status_failed(&s)) {
         s = cuda_enter(cuda, false);

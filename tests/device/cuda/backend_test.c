@@ -255,6 +255,58 @@ static void setup_files_are_those_of_the_cpu(void **state)
     nothing_is_left();
 }
 
+/* From the file, decoded on the card: the same points; and a file with a damaged point, told as the CPU tells
+ * it. */
+static void files_are_decoded_on_the_card(void **state)
+{
+    struct fixture *f = *state;
+    struct device *device;
+    struct device_srs *srs;
+    struct device_shape *shape;
+    struct partial_sums sums;
+    const void *want[QUERY_COUNT] = {f->image.h, f->image.l, f->image.a, f->image.b_g1, f->image.b_g2};
+    must(device_cuda_open(&device, 0, 0));
+    must(device->operations->load_shape(&shape, device, f->shape));
+    must(device->operations->load_params(&srs, device, &f->file, &HERE, NULL));
+    for (enum query q = 0; q < QUERY_COUNT; q++) {
+        size_t n = f->image.counts.query[q], bytes = n * (q == QUERY_B_G2 ? 192 : 96);
+        void *points = malloc(bytes);
+        must(device_cuda_points(points, device, srs, q, 0, n));
+        if (memcmp(points, want[q], bytes) != 0)
+            fail_msg("query %s differs", query_name(q));
+        free(points);
+    }
+    prove(&sums, device, srs, shape, &f->seeds);
+    same_sums(&sums, &f->sums);
+    device->operations->drop_srs(device, srs);
+    uint8_t *copy = malloc(f->file.map.size);
+    struct params_file damaged = f->file;
+    damaged.map.data = copy;
+    for (int i = 0; i < 8; i++) { /* flags, a number too large, off the curve, infinity; in either group */
+        enum query q = i % 2 == 0 ? QUERY_A : QUERY_B_G2;
+        size_t each = q == QUERY_B_G2 ? 192 : 96;
+        memcpy(copy, f->file.map.data, f->file.map.size);
+        uint8_t *point = copy + f->file.offset[q] + each * 7;
+        if (i / 2 == 3) {
+            memset(point, 0, each);
+            point[0] = 0x40;
+        } else if (i / 2 == 1) {
+            memset(point + each / 2, 0xff, 48);
+        } else {
+            point[i / 2 == 0 ? 0 : each - 1] ^= i / 2 == 0 ? 0x20 : 1;
+        }
+        struct image image;
+        struct status s = device->operations->load_params(&srs, device, &damaged, &HERE, NULL),
+                      cpu = image_decode(&image, &damaged, false, &HERE, NULL);
+        assert_int_equal(s.code, STATUS_INVALID);
+        assert_string_equal(s.message, cpu.message);
+    }
+    free(copy);
+    device->operations->drop_shape(device, shape);
+    device->operations->close(device);
+    nothing_is_left();
+}
+
 static void self_test_holds(void **state)
 {
     (void)state;
@@ -396,6 +448,7 @@ int main(void)
         cmocka_unit_test(sums_are_those_of_the_cpu),
         cmocka_unit_test(setup_is_that_of_the_cpu),
         cmocka_unit_test(setup_files_are_those_of_the_cpu),
+        cmocka_unit_test(files_are_decoded_on_the_card),
         cmocka_unit_test(self_test_holds),
         cmocka_unit_test(too_little_memory_is_told_with_numbers),
         cmocka_unit_test(sets_that_do_not_fit_are_summed_in_pieces),

@@ -56,6 +56,12 @@ template <class T> inline T atomicAdd(T *at, T value) /* one thread runs at a ti
     *at += value;
     return old;
 }
+template <class T> inline T atomicMin(T *at, T value)
+{
+    T old = *at;
+    *at = value < old ? value : old;
+    return old;
+}
 static inline int __popcll(unsigned long long x)
 {
     return __builtin_popcountll(x);
