@@ -60,8 +60,8 @@ struct cuzk_error {
 struct cuzk;
 struct cuzk_options {
     uint32_t threads; /* 0: as many as this process may use */
-    /* "cpu"; "cuda": the first card; "auto" or NULL: the first card if this build knows cards and there is one
-     * (one that cannot be used is an error), else the CPU. */
+    /* "cpu"; "cuda": the first card; "auto" or NULL: the first card if this build knows cards and there is
+     * one (one that cannot be used is an error), else the CPU. */
     const char *backend;
 };
 /* Starts threads, runs the backend's self test (milliseconds). options may be NULL. End with cuzk_close. */

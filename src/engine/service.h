@@ -88,7 +88,8 @@ void service_crashed(void);
 /* The caller is gone: counts as such for the job (orphan rule) unless it was submitted detached. */
 void service_unwait(struct engine_service *service, uint64_t waiter);
 MUST_USE struct status service_cancel(struct engine_service *service, const char *id, bool *was_running);
-/* Loads that are under way fail as cancelled, and so does every one after them: the process is about to end. */
+/* Loads that are under way fail as cancelled, and so does every one after them: the process is about to end.
+ */
 void service_stop_loads(struct engine_service *service);
 /* Stops admission (WinningPoSt last); calls back when drained. */
 void service_drain(struct engine_service *service, void (*drained)(void *context), void *context);
@@ -155,7 +156,7 @@ struct service_view {
     struct engine_counts counts;
     uint64_t uptime_ms;
     uint32_t partition_workers, workers_per_device;
-    bool spare_cpu; /* WinningPoSt is proved also when all devices are lost */
+    bool spare_cpu;               /* WinningPoSt is proved also when all devices are lost */
     struct plan plan;             /* as it was made; no circuits: none was */
     struct service_memory memory; /* as told last */
     int64_t unaccounted_bytes;    /* what the process uses less what the ledger knows; below 0: reserved and

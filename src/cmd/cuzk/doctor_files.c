@@ -18,8 +18,9 @@
 
 #define HASHED_ALWAYS (UINT64_C(256) << 20)
 #define FOLDER_MAX    4096
-#define JOURNAL_KNOWN 2 /* JOURNAL_VERSION of the engine, which this program does not link: a test compares  \
-                         */
+#define JOURNAL_KNOWN                                                                                        \
+    2 /* JOURNAL_VERSION of the engine, which this program does not link: a test compares                    \
+       */
 
 /* ---- parameters ---- */
 
