@@ -75,6 +75,43 @@ static struct status decode_image(struct image *out, const struct open_options *
     return s;
 }
 
+/* Straight to the device; STATUS_MEMORY or STATUS_UNSUPPORTED: another way must do. Takes the file's key. */
+static struct status load_on_device(struct image *out, const struct open_options *o, struct params_file *file,
+                                    const uint8_t digest[PARAMS_DIGEST_BYTES])
+{
+    uint64_t points = 0;
+    if (o->device == NULL || o->device->operations->load_params == NULL ||
+        (o->flags & (CUZK_SAVE_IMAGE | CUZK_CHECK_SUBGROUP)) != 0)
+        return status_error(STATUS_UNSUPPORTED, "not on a device");
+    for (enum query q = 0; q < QUERY_COUNT; q++)
+        points += file->counts.query[q];
+    struct api_progress p;
+    api_progress_start(&p, o->progress, o->context, "loading parameters", points);
+    struct status s = o->device->operations->load_params(o->loaded, o->device, file, &o->work, &p.done);
+    api_progress_end(&p);
+    if (status_failed(&s))
+        return s.code == STATUS_INVALID ? status_within(s, "\"%s\"", base_name(o->path)) : s;
+    *out = (struct image){.counts = file->counts, .key = file->key};
+    file->key.ic = NULL;
+    file->key.ic_count = 0;
+    memcpy(out->source_digest, digest, PARAMS_DIGEST_BYTES);
+    return s;
+}
+
+/* In the host's memory, mapped or decoded; unless the device takes the points. */
+static struct status open_points(struct image *out, const struct open_options *o, struct params_file *file,
+                                 const uint8_t digest[PARAMS_DIGEST_BYTES], const char *image_path)
+{
+    struct status s = o->flags & CUZK_CHECK_SUBGROUP ? status_error(STATUS_MISSING, "not asked for")
+                                                     : map_image(out, o, image_path, digest);
+    if (!status_failed(&s))
+        return s;
+    s = load_on_device(out, o, file, digest);
+    if (s.code != STATUS_MEMORY && s.code != STATUS_UNSUPPORTED)
+        return s;
+    return decode_image(out, o, file, digest, image_path);
+}
+
 struct status api_open_image(struct image *out, const struct open_options *o)
 {
     struct params_file file;
@@ -91,12 +128,8 @@ struct status api_open_image(struct image *out, const struct open_options *o)
         s = api_params_digest(digest, &file.map, o->path, o->state_dir, &o->work, o->progress, o->context);
     if (!status_failed(&s))
         s = check_trust(o, digest);
-    if (!status_failed(&s)) {
-        struct status mapped = o->flags & CUZK_CHECK_SUBGROUP ? status_error(STATUS_MISSING, "not asked for")
-                                                              : map_image(out, o, image_path, digest);
-        if (status_failed(&mapped))
-            s = decode_image(out, o, &file, digest, image_path);
-    }
+    if (!status_failed(&s))
+        s = open_points(out, o, &file, digest, image_path);
     params_close(&file);
     return s;
 }

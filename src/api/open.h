@@ -5,6 +5,7 @@
 #define CUZK_API_OPEN_H
 
 #include "cuzk/cuzk.h"
+#include "device/device.h"
 #include "filecoin/registry.h"
 #include "groth16/params.h"
 #include "r1cs/shape.h"
@@ -22,6 +23,11 @@ struct open_options {
     cuzk_progress *progress; /* or NULL */
     void *context;
     struct work work;
+    /* A device that has the circuit's shape loaded, or NULL. If it takes parameters from their file, and they
+     * all fit, *loaded is given (drop_srs) and *out is an image without points; else *loaded is left alone.
+     * Not where an image is saved, or to be, or the points' order is asked for. */
+    struct device *device;
+    struct device_srs **loaded;
 };
 /* Gives *out (image_end). */
 MUST_USE struct status api_open_image(struct image *out, const struct open_options *options);

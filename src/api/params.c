@@ -32,8 +32,10 @@ enum cuzk_code cuzk_params_open(struct cuzk_params **out, struct cuzk *cuzk,
         return api_result(&s, error);
     }
     params->circuit = circuit;
+    o.device = cuzk->device;
+    o.loaded = &params->loaded;
     s = api_open_image(&params->image, &o);
-    if (!status_failed(&s))
+    if (!status_failed(&s) && params->loaded == NULL)
         s = cuzk->device->operations->load_srs(&params->loaded, cuzk->device, &params->image);
     if (status_failed(&s)) {
         image_end(&params->image);
