@@ -204,26 +204,40 @@ static struct status write_rows(struct journal *j, const struct journal_entry *e
     return s;
 }
 
+static bool to_spool(const struct journal_entry *e)
+{
+    return e->state == JOURNAL_WAITING && !e->spooled;
+}
+
+/* The bytes of those that wait, all synced; *done: how many entries were looked at. */
+static struct status write_bytes(size_t *done, struct journal *j, const struct journal_entry *entries,
+                                 size_t count)
+{
+    bool any = false;
+    for (*done = 0; *done < count; *done += 1) {
+        const struct journal_entry *e = &entries[*done];
+        if (!to_spool(e))
+            continue;
+        any = true;
+        struct status s = spool_write(j->spool, e->id, e->request.vanilla, e->request.vanilla_count);
+        if (status_failed(&s))
+            return status_within(s, "journal \"%.120s\", bytes of job %s", j->path, e->id);
+    }
+    if (any && fsync(j->spool) != 0)
+        return status_error(STATUS_IO, "journal \"%.150s\": sync of its folder: %s", j->path,
+                            strerror(errno));
+    return status_ok();
+}
+
 struct status journal_write(struct journal *j, const struct journal_entry *entries, size_t count)
 {
-    size_t spooled = 0;
-    struct status s = status_ok();
-    for (; spooled < count; spooled++) {
-        const struct journal_entry *e = &entries[spooled];
-        if (e->state != JOURNAL_WAITING || e->spooled)
-            continue;
-        s = spool_write(j->spool, e->id, e->request.vanilla, e->request.vanilla_count);
-        if (status_failed(&s)) {
-            s = status_within(s, "journal \"%.120s\", bytes of job %s", j->path, e->id);
-            break;
-        }
-    }
+    size_t done;
+    struct status s = write_bytes(&done, j, entries, count);
     if (!status_failed(&s))
         s = write_rows(j, entries, count);
     for (size_t i = 0; i < count; i++) {
         const struct journal_entry *e = &entries[i];
-        bool mine = i < spooled && e->state == JOURNAL_WAITING && !e->spooled;
-        if (status_failed(&s) ? mine : e->state != JOURNAL_WAITING && e->spooled)
+        if (status_failed(&s) ? i < done && to_spool(e) : e->state != JOURNAL_WAITING && e->spooled)
             (void)unlinkat(j->spool, e->id, 0);
     }
     return s;

@@ -59,8 +59,6 @@ struct status spool_write(int folder, const char *id, const struct bytes_view *v
         s = write_content(fd, vanilla, count);
     if (fd >= 0 && close(fd) != 0 && !status_failed(&s))
         s = status_error(STATUS_IO, "%s", strerror(errno));
-    if (!status_failed(&s) && fsync(folder) != 0)
-        s = status_error(STATUS_IO, "sync of the folder: %s", strerror(errno));
     if (status_failed(&s) && fd >= 0)
         (void)unlinkat(folder, id, 0);
     return s;

@@ -12,8 +12,8 @@ struct spool {
     size_t vanilla_count;
 };
 
-/* folder: an open directory. Synced, the folder's entry too, when this returns. On an error the file is gone.
- */
+/* folder: an open directory, for the caller to sync: its entry of the file counts from then on. The file
+ * itself is synced when this returns; on an error it is gone. */
 MUST_USE struct status spool_write(int folder, const char *id, const struct bytes_view *vanilla,
                                    size_t count);
 /* STATUS_IO if the file is not as long as it says, or has another count. */
