@@ -23,7 +23,8 @@
  * leave the bytes of one partition of a loaded WindowPoSt circuit free.
  *
  * Parameters are loaded when their bytes and those of one partition are free. Where they are not, what nobody
- * has used for eviction_min_idle is evicted, the longest idle first, never a WinningPoSt circuit. A job whose
+ * has used for eviction_min_idle is evicted (at once when nothing runs that could use what is loaded), the
+ * longest idle first, never a WinningPoSt circuit. A job whose
  * circuit finds no room is overtaken for eviction_min_idle at most; after that nobody after it in order
  * begins, so that others' parameters fall idle.
  *
