@@ -112,6 +112,30 @@ static void test_patience(void **state)
     }
 }
 
+/* Who has waited long enough is not overtaken by small parameters either, that would take of the room. */
+static void test_room_is_kept(void **state)
+{
+    (void)state;
+    for (int waits = 0; waits < 2; waits++) {
+        struct engine_config config = memory_config();
+        struct rig r;
+        config.partition_workers = 2;
+        start(&r, &config);
+        rig_submit(&r, 1, rig_job(A, 2, PRIORITY_NORMAL));
+        rig_run(&r, ACTION_LOAD);
+        rig_run(&r, ACTION_OPEN);
+        rig_submit(&r, 2, rig_job(B, 1, PRIORITY_NORMAL));
+        rig_run(&r, ACTION_OPEN);
+        if (waits)
+            rig_tick(&r, IDLE_MS);
+        rig_submit(&r, 3, rig_job(WINDOW, 1, PRIORITY_NORMAL));
+        EXPECT(&r, waits ? "open 3" : "load 3; open 3");
+        answer_all(&r);
+        assert_string_equal(r.order, waits ? "1 1 2 3" : "1 1 3 2");
+        rig_end(&r);
+    }
+}
+
 /* Room for one key; 20 jobs of each, interleaved. Sorted: two loads. Not sorted: one exchange for a time of
  * patience at most. None waits for ever. */
 static void sc_11_test_key_thrash(void **state)
@@ -389,11 +413,40 @@ static void test_spare_device(void **state)
     rig_end(&r);
 }
 
+/* That devices are lost under it counts for no try: one after the other, until it comes to the spare one. */
+static void test_devices_lost_one_after_another(void **state)
+{
+    (void)state;
+    struct engine_config config = rig_config();
+    struct rig r;
+    config.devices = 4;
+    config.spare_device = true;
+    rig_start(&r, &config);
+    rig_submit(&r, 1, rig_job(0, 1, PRIORITY_CRITICAL));
+    rig_run(&r, ACTION_LOAD);
+    rig_run(&r, ACTION_OPEN);
+    for (uint32_t d = 0; d < 4; d++) {
+        char text[32];
+        rig_event(&r, EVENT_SYNTHESISED, 1, 0, STATUS_OK);
+        snprintf(text, sizeof text, "start 1.0@%u", d);
+        EXPECT(&r, text);
+        rig_device_lost(&r, d);
+        rig_event(&r, EVENT_STARTED, 1, 0, STATUS_DEVICE);
+        EXPECT(&r, "release 1.0; synth 1.0");
+    }
+    rig_event(&r, EVENT_SYNTHESISED, 1, 0, STATUS_OK);
+    EXPECT(&r, "start 1.0@4");
+    answer_all(&r);
+    assert_int_equal(r.last_status.code, STATUS_OK);
+    rig_end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_evicted_when_nothing_else_is_there),
         cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_room_is_kept),
         cmocka_unit_test(sc_11_test_key_thrash),
         cmocka_unit_test(sc_02_test_resident),
         cmocka_unit_test(test_load_by_hand),
@@ -403,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_strikes),
         cmocka_unit_test(test_strikes_are_forgiven),
         cmocka_unit_test(test_spare_device),
+        cmocka_unit_test(test_devices_lost_one_after_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
