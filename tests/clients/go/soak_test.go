@@ -27,6 +27,7 @@ func (d *daemon) inside(t testing.TB) (files, threads int) {
 // seventh loses its connection; those must not come back as anything else, and all others must be proved.
 func soaked(t *testing.T, d *daemon, count int) {
 	c := dial(t, d.target())
+	defer c.conn.Close() // not when the test ends: what is open is compared with before
 	tokens := make(chan struct{}, 4)
 	for i := range count {
 		tokens <- struct{}{}
