@@ -47,9 +47,18 @@ static void on_progress(void *context, const char *what, uint64_t done, uint64_t
     s->log(s->log_context, 2, text);
 }
 
+static uint32_t devices_of(const struct engine_service *s, const struct circuit *c)
+{
+    return c->kind == PROOF_WINNING ? s->devices_all : s->devices_count;
+}
+
+/* Where one device alone wants them, parameters need not pass through the host's memory. */
 static struct status load_image(struct engine_service *s, struct circuit *c, const struct work *work)
 {
     char path[4096];
+    struct device *alone = devices_of(s, c) == 1 ? s->devices[0] : NULL;
+    if (alone != NULL && alone->operations->load_params != NULL)
+        TRY(alone->operations->load_shape(&c->content.shapes[0], alone, c->content.shape));
     TRY(api_parameter_path(path, sizeof path, c->kind, c->sector, s->param_cache, "params"));
     struct open_options options = {.circuit = c->name,
                                    .kind = c->kind,
@@ -63,7 +72,9 @@ static struct status load_image(struct engine_service *s, struct circuit *c, con
                                    .admit_hint = "srs.allow_test_params = true",
                                    .progress = on_progress,
                                    .context = c,
-                                   .work = *work};
+                                   .work = *work,
+                                   .device = alone,
+                                   .loaded = &c->content.srs[0]};
     struct status status = api_open_image(&c->content.image, &options);
     if (status.code == STATUS_MISSING && status.hint[0] == 0)
         status = status_hint(status, "fetch the parameters, or set srs.param_cache to where they are");
@@ -72,12 +83,14 @@ static struct status load_image(struct engine_service *s, struct circuit *c, con
 
 static struct status load_devices(struct engine_service *s, struct circuit *c, struct engine_circuit *facts)
 {
-    uint32_t count = c->kind == PROOF_WINNING ? s->devices_all : s->devices_count;
+    uint32_t count = devices_of(s, c);
     TRY(plan_facts(facts, c->content.shape, &c->content.image.counts, s->devices, count));
     for (uint32_t d = 0; d < count; d++) {
         struct device *device = s->devices[d];
-        TRY(device->operations->load_shape(&c->content.shapes[d], device, c->content.shape));
-        TRY(device->operations->load_srs(&c->content.srs[d], device, &c->content.image));
+        if (c->content.shapes[d] == NULL)
+            TRY(device->operations->load_shape(&c->content.shapes[d], device, c->content.shape));
+        if (c->content.srs[d] == NULL)
+            TRY(device->operations->load_srs(&c->content.srs[d], device, &c->content.image));
     }
     return status_ok();
 }
