@@ -22,7 +22,7 @@ class Sweep(Case):
 
     def words(self, *options, config=None, batch=("-c", 2, "-j", 2)):
         path = config or self.config(srs={"preload": ["wpost-2k"]})
-        return [BENCH, "sweep", "--config", str(path), "--daemon", DAEMON, "--out", str(self.out), *map(str, options), "--",
+        return [BENCH, "sweep", "--config", str(path), "--daemon", DAEMON, "--out", str(self.out), "--settle", "1s", *map(str, options), "--",
                 *map(str, window_args()), *map(str, batch)]
 
     def sweep(self, *options, code=0, **kw):

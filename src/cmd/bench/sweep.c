@@ -17,7 +17,7 @@
 
 struct options {
     struct arg_list sets;
-    const char *file, *partition_workers, *gpu_workers, *config, *memory_limit, *ready_timeout;
+    const char *file, *partition_workers, *gpu_workers, *config, *memory_limit, *ready_timeout, *settle;
     bool carry_on;
 };
 
@@ -167,6 +167,8 @@ static int check_options(struct sweep *s, const struct options *o)
     if (o->ready_timeout != NULL && (!parse_duration_ms(&s->ready_ms, o->ready_timeout) || s->ready_ms == 0))
         return usage_error(NULL, "--ready-timeout wants a duration such as 10m, not \"%s\"",
                            o->ready_timeout);
+    if (o->settle != NULL && !parse_duration_ms(&s->settle_ms, o->settle))
+        return usage_error(NULL, "--settle wants a duration such as 60s, not \"%s\"", o->settle);
     if (s->folder == NULL || s->folder[0] != '/' || strlen(s->folder) > 400)
         return usage_error(NULL, "--out wants a folder with its whole path, from / on");
     if (s->batch == NULL || s->batch[0] == NULL)
@@ -196,6 +198,8 @@ static int run(int argc, char **argv)
         {"--memory-limit", ARG_TEXT, &o.memory_limit, NULL, "SIZE", "recommend only what stays below it",
          false},
         {"--ready-timeout", ARG_TEXT, &o.ready_timeout, NULL, "T", "for each start; by default 30m", false},
+        {"--settle", ARG_TEXT, &o.settle, NULL, "T",
+         "wait so long at most for memory to be free again; by default 60s", false},
         {"--json", ARG_FLAG, &s.json, NULL, NULL, "result as JSON", false},
     };
     int exit_code, count = 0;
