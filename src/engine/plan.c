@@ -20,7 +20,9 @@ struct status plan_facts(struct engine_circuit *out, const struct shape *shape,
                          uint32_t devices_count)
 {
     *out = (struct engine_circuit){.seeds_bytes = seeds_bytes(shape), .pending_bytes = PENDING_BYTES};
-    uint64_t host = image_bytes(counts) + shape_bytes(shape), pinned = 0;
+    /* A device alone may take parameters from their file, past the host's memory. */
+    bool straight = devices_count == 1 && devices[0]->operations->load_params != NULL;
+    uint64_t host = (straight ? 0 : image_bytes(counts)) + shape_bytes(shape), pinned = 0;
     for (uint32_t d = 0; d < devices_count; d++) {
         struct device_plan plan;
         uint64_t loaded[MEMORY_CLASSES] = {0};
