@@ -80,7 +80,9 @@ class Commands(unittest.TestCase):
         for alternatives in (w for w in own[1:2] if "|" in w):
             for word in alternatives.split("|"):
                 self.assertIn(word, text)
-        if rest:
+        if rest and rest[0].startswith("-"): # of sweep and stress: options of a batch
+            self.check_ours(program, ["batch", *rest])
+        elif rest:
             self.check(rest)
 
     def check(self, words):
