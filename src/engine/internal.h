@@ -121,6 +121,8 @@ void job_verified(struct engine *e, struct job *job, const struct status *status
 void partition_synthesised(struct engine *e, struct job *job, uint32_t k, const struct status *status);
 void partition_started(struct engine *e, struct job *job, uint32_t k, const struct status *status);
 void partition_finished(struct engine *e, struct job *job, uint32_t k, const struct status *status);
+/* From the door or the queue back to rest, without its seeds. */
+void partition_give_back(struct engine *e, struct job *job, uint32_t k);
 void partition_move(struct job *job, uint32_t k, enum place place);
 void lease_set(struct engine *e, struct job *job, uint32_t k, uint64_t held, uint64_t scratch);
 void permit_give(struct engine *e, struct job *job, struct partition *p);

@@ -68,6 +68,12 @@ static void partition_leave(struct engine *e, struct job *job, uint32_t k, enum 
         act(e, ACTION_RELEASE, job, k);
 }
 
+void partition_give_back(struct engine *e, struct job *job, uint32_t k)
+{
+    CHECK(job->partitions[k].place == AT_DOOR || job->partitions[k].place == AT_QUEUE);
+    partition_leave(e, job, k, AT_REST);
+}
+
 /* ---- beginning and end ---- */
 
 static struct job *job_make(struct engine *e, const struct engine_submit *submit)

@@ -156,22 +156,79 @@ static bool note_starved(struct engine *e, bool fits)
     return fits;
 }
 
-/* The first proof may take what is there, floor or not: a job that could run alone does. */
-static bool proof_fits(struct engine *e, const struct job *job)
+/* Whether anything that runs, of jobs that are not reserved, will free bytes. */
+static bool bytes_will_come(const struct engine *e)
 {
-    if (job->submit.reserved)
+    if (e->leases[0].scratch > 0)
         return true;
-    uint64_t proof = circuit_of(e, job)->proof_bytes, held = e->leases[0].held,
-             scratch = e->leases[0].scratch;
-    return note_starved(e, held + scratch + proof <= limit_of(e, job) ||
-                               (scratch == 0 && held + proof <= lease_room(e)));
+    for (uint32_t i = 0; i < e->jobs_count; i++) {
+        const struct job *job = e->jobs[i];
+        if (!job->submit.reserved && job->at[AT_DEVICE] + job->at[AT_STAND] + job->at[AT_FINISH] > 0)
+            return true;
+    }
+    return false;
+}
+
+/* The seeds of the last partition in order that waits for a device, but for this one's: they can be made
+ * again. */
+static bool give_back_last(struct engine *e, const struct job *first, uint32_t first_k)
+{
+    struct job *last = NULL;
+    uint32_t last_k = 0;
+    for (uint32_t i = 0; i < e->jobs_count; i++) {
+        struct job *job = e->jobs[i];
+        if (job->submit.reserved || job->stage != STAGE_RUNNING || (last != NULL && job_before(e, job, last)))
+            continue;
+        for (uint32_t k = 0; k < job->submit.partitions; k++) {
+            enum place place = job->partitions[k].place;
+            if ((place == AT_DOOR || place == AT_QUEUE) && !(job == first && k == first_k)) {
+                last = job;
+                last_k = k;
+            }
+        }
+    }
+    if (last != NULL)
+        partition_give_back(e, last, last_k);
+    return last != NULL;
+}
+
+/* Whether a partition of this job fits the budget of now when nothing else holds any of it but WinningPoSt's
+ * parameters. */
+static bool fits_alone(const struct engine *e, const struct job *job)
+{
+    uint64_t all = circuit_of(e, job)->seeds_bytes + circuit_of(e, job)->proof_bytes;
+    for (uint32_t i = 0; i < e->circuits_count; i++)
+        if (i == job->submit.circuit || e->circuits[i].facts.resident)
+            all += e->circuits[i].charged;
+    return all <= e->budget;
+}
+
+/* The first proof may take what is there, floor or not: a job that could run alone does. Bytes that were kept
+ * for it may have gone meanwhile, to the parameters of a WinningPoSt or to other programs: then it takes them
+ * from what waits behind it, and from idle parameters. */
+static bool proof_fits(struct engine *e, const struct job *job, uint32_t k)
+{
+    uint64_t proof = circuit_of(e, job)->proof_bytes;
+    const struct bytes *lease = &e->leases[0];
+    if (job->submit.reserved || lease->held + lease->scratch + proof <= limit_of(e, job))
+        return true;
+    if (!bytes_will_come(e) && fits_alone(e, job)) {
+        bool more = true;
+        while (lease->held + proof > lease_room(e) && more)
+            more = give_back_last(e, job, k);
+        if (lease->held + proof <= lease_room(e) ||
+            (e->budget > e->parameter_bytes &&
+             circuits_make_room(e, job, lease->held + proof - lease_room(e))))
+            return true;
+    }
+    return note_starved(e, lease->scratch == 0 && lease->held + proof <= lease_room(e));
 }
 
 static void fill_devices(struct engine *e, bool reserved)
 {
     uint32_t k, device;
     struct job *job;
-    while ((job = first_at(e, &k, AT_QUEUE, reserved)) != NULL && proof_fits(e, job) &&
+    while ((job = first_at(e, &k, AT_QUEUE, reserved)) != NULL && proof_fits(e, job, k) &&
            choose_device(e, job, k, &device)) {
         partition_move(job, k, AT_DEVICE);
         seat_give(&e->ready, reserved);

@@ -269,6 +269,32 @@ static void me_02_test_budget_moves(void **state)
     rig_end(&r);
 }
 
+/* A WinningPoSt's parameters take the bytes that were kept for the first proof while nothing runs: what waits
+ * behind it gives its seeds back, and is proved later. */
+static void me_11_test_kept_bytes_are_taken(void **state)
+{
+    (void)state;
+    struct engine_config config = memory_config();
+    struct rig r;
+    config.partition_workers = 4;
+    config.host_budget = 5000 + 500 + 3 * 100 + 1000;
+    start(&r, &config);
+    rig_submit(&r, 1, rig_job(A, 4, PRIORITY_NORMAL));
+    rig_run(&r, ACTION_LOAD);
+    rig_run(&r, ACTION_OPEN);
+    assert_int_equal(rig_counts(&r).lease_bytes, 400);
+    struct engine_event load = {.kind = EVENT_LOAD, .circuit = WINNING};
+    rig_step(&r, &load);
+    EXPECT(&r, "load 2");
+    rig_event(&r, EVENT_SYNTHESISED, 1, 1, STATUS_OK);
+    EXPECT(&r, "");
+    rig_event(&r, EVENT_SYNTHESISED, 1, 3, STATUS_OK);
+    EXPECT(&r, "release 1.3; start 1.1@0");
+    answer_all(&r);
+    assert_int_equal(r.last_status.code, STATUS_OK);
+    rig_end(&r);
+}
+
 /* Jobs below HIGH leave the bytes of one WindowPoSt partition, but for the one that could run alone. */
 static void sc_01_test_floor(void **state)
 {
@@ -452,6 +478,7 @@ int main(void)
         cmocka_unit_test(test_load_by_hand),
         cmocka_unit_test(me_01_test_never_fits_with_parameters),
         cmocka_unit_test(me_02_test_budget_moves),
+        cmocka_unit_test(me_11_test_kept_bytes_are_taken),
         cmocka_unit_test(sc_01_test_floor),
         cmocka_unit_test(test_strikes),
         cmocka_unit_test(test_strikes_are_forgiven),
