@@ -219,7 +219,8 @@ static struct status start_engine(struct daemon *d)
     };
     options.engine.host_budget = d->preflight.budget;
     options.engine.orphan_ms = 60000;
-    options.engine.retention_ms = 600000;
+    options.engine.retention_ms = /* in memory; for longer only the journal has it */
+        c->journal.retention_ms < 600000 ? c->journal.retention_ms : 600000;
     TRY(service_start(&d->service, &options));
     struct watch_options watch = {.preflight = &d->preflight,
                                   .safety_margin = c->memory.safety_margin,

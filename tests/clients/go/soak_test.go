@@ -90,7 +90,8 @@ func TestSoak(t *testing.T) {
 	if os.Getenv("CUZK_TEST_FULL") != "" {
 		warm, count = 50, 500
 	}
-	d := start(t, "", toml{"srs": {`preload = ["winning-2k", "wpost-2k"]`}})
+	// Results are kept for a while on purpose: for seconds here, so that as many go as come.
+	d := start(t, "", toml{"srs": {`preload = ["winning-2k", "wpost-2k"]`}, "journal": {`retention = "10s"`}})
 	soaked(t, d, warm)
 	memory := d.memory(t)
 	files, threads := d.inside(t)
