@@ -334,7 +334,11 @@ static void remove_folder(void)
 
 int main(int argc, char **argv)
 {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    uint32_t rounds = 10; /* ten times slower */
+#else
     uint32_t rounds = 50;
+#endif
     uint64_t seed = 0;
     rig_must(random_bytes((uint8_t *)&seed, sizeof seed));
     for (int i = 1; i + 1 < argc; i += 2) {
